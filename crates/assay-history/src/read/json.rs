@@ -1,0 +1,287 @@
+//! A JSON scanner that knows where it is going.
+//!
+//! A general JSON library builds a value for every field of every line before we look at one; on
+//! histories that is three to five times slower than walking the bytes once (docs/adr/0002). So this
+//! module does two things only: [`Json::raw`] steps over a field's value and remembers where it stands
+//! (or what it is, for null, booleans and small integers), and [`intern`] turns remembered text into a
+//! pooled value, strictly by RFC 8259. A property test holds it against serde_json.
+
+use super::NESTING_MAX;
+use crate::value::{ValueId, Values};
+
+/// A field's value: known at once, or the range of the block where its text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Raw(u64);
+
+impl Raw {
+    pub(super) const NULL: Raw = Raw(0);
+
+    fn known(id: ValueId) -> Raw {
+        Raw(u64::from(id.bits()) << 32)
+    }
+
+    fn text(start: usize, end: usize) -> Raw {
+        debug_assert!(end > start);
+        Raw((start as u64) << 32 | (end - start) as u64)
+    }
+
+    /// The value, interned; `block` is the text it was scanned from.
+    pub(super) fn intern(self, block: &str, values: &mut Values) -> Result<ValueId, String> {
+        match self.span() {
+            None => Ok(ValueId::from_bits((self.0 >> 32) as u32)),
+            Some((start, end)) => intern(&block[start..end], values),
+        }
+    }
+
+    fn span(self) -> Option<(usize, usize)> {
+        let (start, len) = ((self.0 >> 32) as usize, (self.0 & 0xffff_ffff) as usize);
+        (len > 0).then_some((start, start + len))
+    }
+
+    /// The text of a string without escapes; `None` for anything else.
+    pub(super) fn plain_str(self, block: &str) -> Option<&str> {
+        let (start, end) = self.span()?;
+        let text = block[start..end].strip_prefix('"')?.strip_suffix('"')?;
+        (!text.contains('\\')).then_some(text)
+    }
+
+    /// The integer, if it is one of 64 bits.
+    pub(super) fn int(self, block: &str) -> Option<i64> {
+        match self.span() {
+            None => ValueId::from_bits((self.0 >> 32) as u32).as_inline_int(),
+            Some((start, end)) => block[start..end].parse().ok(),
+        }
+    }
+
+    pub(super) fn bool(self) -> Option<bool> {
+        match self {
+            raw if raw == Raw::known(ValueId::TRUE) => Some(true),
+            raw if raw == Raw::known(ValueId::FALSE) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A position in JSON text.
+pub(super) struct Json<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    pub(super) pos: usize,
+}
+
+impl<'a> Json<'a> {
+    pub(super) fn new(text: &'a str, pos: usize) -> Json<'a> {
+        Json { text, bytes: text.as_bytes(), pos }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.pos += 1;
+        }
+    }
+
+    /// Steps over `byte` (after space) if it comes next.
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let found = self.peek() == Some(byte);
+        self.pos += usize::from(found);
+        found
+    }
+
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), String> {
+        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(&format!("'{}'", byte as char))) }
+    }
+
+    pub(super) fn unexpected(&self, wanted: &str) -> String {
+        match self.text[self.pos.min(self.text.len())..].chars().next() {
+            Some(c) if c != '\n' => format!("expected {wanted}, found {c:?}"),
+            _ => format!("expected {wanted}, but the record ends here"),
+        }
+    }
+
+    /// Steps over a string and returns what stands between the quotes, escapes untouched.
+    pub(super) fn string(&mut self) -> Result<&'a str, String> {
+        self.expect(b'"')?;
+        let start = self.pos;
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.pos += 1;
+                    return Ok(&self.text[start..self.pos - 1]);
+                }
+                Some(b'\\') => self.pos += 2,
+                Some(b'\n') | None => return Err("a string has no closing quote".to_string()),
+                Some(_) => self.pos += 1,
+            }
+        }
+    }
+
+    /// Steps over any value.
+    pub(super) fn raw(&mut self) -> Result<Raw, String> {
+        self.skip_space();
+        let start = self.pos;
+        match self.peek() {
+            Some(b'"') => {
+                self.string()?;
+                Ok(Raw::text(start, self.pos))
+            }
+            Some(b'0'..=b'9' | b'-') => Ok(self.raw_number()),
+            Some(b'n') => self.word("null", ValueId::NULL),
+            Some(b't') => self.word("true", ValueId::TRUE),
+            Some(b'f') => self.word("false", ValueId::FALSE),
+            Some(b'[' | b'{') => {
+                self.skip_nested()?;
+                Ok(Raw::text(start, self.pos))
+            }
+            _ => Err(self.unexpected("a value")),
+        }
+    }
+
+    fn word(&mut self, word: &str, id: ValueId) -> Result<Raw, String> {
+        if self.text[self.pos..].starts_with(word) {
+            self.pos += word.len();
+            Ok(Raw::known(id))
+        } else {
+            Err(self.unexpected("a value"))
+        }
+    }
+
+    fn raw_number(&mut self) -> Raw {
+        let start = self.pos;
+        let negative = self.peek() == Some(b'-');
+        self.pos += usize::from(negative);
+        let (digits, mut value) = (self.pos, 0i64);
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            // Wrong for numbers of twenty digits, which are not used: they go through their text.
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            self.pos += 1;
+        }
+        let length = self.pos - digits;
+        let plain = (1..=18).contains(&length) && (length == 1 || self.bytes[digits] != b'0');
+        if matches!(self.peek(), Some(b'.' | b'e' | b'E')) || !plain {
+            while matches!(self.peek(), Some(b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) {
+                self.pos += 1;
+            }
+            return Raw::text(start, self.pos);
+        }
+        match ValueId::inline_int(if negative { -value } else { value }) {
+            Some(id) if !(negative && value == 0) => Raw::known(id),
+            _ => Raw::text(start, self.pos),
+        }
+    }
+
+    fn skip_nested(&mut self) -> Result<(), String> {
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.string()?;
+                    continue;
+                }
+                Some(b'[' | b'{') => depth += 1,
+                Some(b']' | b'}') => depth -= 1,
+                None => return Err("a list or map is not closed".to_string()),
+                Some(_) => {}
+            }
+            self.pos += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Parses one JSON value, strictly, into the pool.
+pub(super) fn intern(text: &str, values: &mut Values) -> Result<ValueId, String> {
+    let mut json = Json::new(text, 0);
+    let id = value(&mut json, values, 0)?;
+    json.skip_space();
+    if json.pos < text.len() { Err(json.unexpected("the end of the value")) } else { Ok(id) }
+}
+
+fn value(json: &mut Json<'_>, values: &mut Values, depth: usize) -> Result<ValueId, String> {
+    if depth > NESTING_MAX {
+        return Err(format!("values nest deeper than {NESTING_MAX} levels"));
+    }
+    json.skip_space();
+    match json.peek() {
+        Some(b'"') => string(json, values),
+        Some(b'[') => {
+            json.pos += 1;
+            let mut items = Vec::new();
+            if !json.eat(b']') {
+                loop {
+                    items.push(value(json, values, depth + 1)?);
+                    if json.eat(b']') {
+                        break;
+                    }
+                    json.expect(b',')?;
+                }
+            }
+            Ok(values.list(&items))
+        }
+        Some(b'{') => map(json, values, depth),
+        _ => {
+            let start = json.pos;
+            let raw = json.raw()?;
+            match raw.span() {
+                None => raw.intern("", values),
+                Some(_) => number(&json.text[start..json.pos], values),
+            }
+        }
+    }
+}
+
+fn map(json: &mut Json<'_>, values: &mut Values, depth: usize) -> Result<ValueId, String> {
+    json.pos += 1;
+    let mut pairs = Vec::new();
+    if !json.eat(b'}') {
+        loop {
+            json.skip_space();
+            let key = string(json, values)?;
+            json.expect(b':')?;
+            pairs.push((key, value(json, values, depth + 1)?));
+            if json.eat(b'}') {
+                break;
+            }
+            json.expect(b',')?;
+        }
+    }
+    Ok(values.map(&pairs))
+}
+
+fn string(json: &mut Json<'_>, values: &mut Values) -> Result<ValueId, String> {
+    let raw = json.string()?;
+    if raw.bytes().any(|b| b < 0x20) {
+        return Err("a string has an unescaped control character".to_string());
+    }
+    if !raw.contains('\\') {
+        return Ok(values.str(raw));
+    }
+    let text: String = serde_json::from_str(&format!("\"{raw}\""))
+        .map_err(|_| format!("the string \"{raw}\" has a bad escape"))?;
+    Ok(values.str(&text))
+}
+
+fn number(text: &str, values: &mut Values) -> Result<ValueId, String> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    let exponent_ok = exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)));
+    let valid = digits(whole)
+        && (whole.len() == 1 || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent_ok;
+    if valid { Ok(values.number(text)) } else { Err(format!("\"{text}\" is not a number")) }
+}

@@ -1,0 +1,63 @@
+//! Reading histories: one entry point, five formats, two compressions.
+//!
+//! ```
+//! use assay_history::{ReadOptions, read};
+//! let log = "INFO  jepsen.util - 0\t:invoke\t:write\t3\nINFO  jepsen.util - 0\t:ok\t:write\t3\n";
+//! let history = read(log.as_bytes(), &ReadOptions::default()).unwrap();
+//! assert_eq!(history.len(), 1);
+//! ```
+
+mod detect;
+mod edn;
+mod error;
+mod jepsen;
+mod json;
+mod jsonl;
+mod pipeline;
+mod porcupine;
+
+pub use detect::Format;
+pub use error::ReadError;
+
+use crate::history::History;
+use std::io::Read;
+use std::sync::atomic::AtomicU64;
+
+/// The longest record (line, or element of an array) that is read: 64 MiB.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
+
+/// How deep lists and maps inside a value may nest.
+pub const NESTING_MAX: usize = 64;
+
+/// How to read a history.
+#[derive(Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// The format; `None` looks at the first bytes.
+    pub format: Option<Format>,
+    /// Jepsen's `independent` histories: each value is a pair of key and value.
+    pub independent: bool,
+    /// Counts the uncompressed bytes read so far, for progress.
+    pub progress: Option<&'a AtomicU64>,
+}
+
+/// Reads a whole history. Gzip and zstd are recognised by their first bytes.
+///
+/// # Errors
+/// [`ReadError`] names the line and what is wrong with it. A last line that a killed recorder left
+/// half-written is no error: it is dropped and noted in [`crate::Meta::torn_tail`].
+pub fn read<'a>(
+    source: impl Read + Send + 'a,
+    options: &ReadOptions<'_>,
+) -> Result<History, ReadError> {
+    let mut source = detect::decompressed(Box::new(source))?;
+    let format = match options.format {
+        Some(format) => format,
+        None => detect::format_of(source.peek()?)?,
+    };
+    match format {
+        Format::Jsonl => jsonl::read(source, options),
+        Format::JepsenJson => jepsen::read_json(source, options),
+        Format::JepsenEdn => jepsen::read_edn(source, options),
+        Format::PorcupineLog => porcupine::read(source, options),
+    }
+}
