@@ -1,0 +1,59 @@
+//! The models that come with Assay. What each operation means is said in docs/models.md.
+
+mod chain;
+mod counter;
+mod kv;
+mod lease;
+mod log;
+mod mutex;
+mod queue;
+mod register;
+mod set;
+mod stack;
+
+pub use counter::{Counter, CounterOp};
+pub use kv::{Kv, KvOp};
+pub use lease::{Lease, LeaseOp};
+pub use log::{Log, LogOp};
+pub use mutex::{Mutex, MutexOp};
+pub use queue::{Queue, QueueOp};
+pub use register::{Register, RegisterOp};
+pub use set::{Set, SetOp};
+pub use stack::{Stack, StackOp};
+
+use crate::model::Model;
+use assay_history::{History, Op, Outcome, ValueId};
+
+/// A model that can read its operations out of a history.
+pub(crate) trait Decode: Model {
+    /// What an operation of a history means here: `None` if it says nothing (an unknown read), an
+    /// error if its input or output has the wrong shape. `verb` is the operation type's canonical
+    /// name; failed operations are not asked about.
+    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<Self::Op>, String>;
+}
+
+/// The output of an operation, or `None` if its outcome is unknown.
+fn known_output(op: &Op) -> Option<ValueId> {
+    (op.outcome() == Outcome::Ok).then_some(op.output)
+}
+
+/// An integer field, `null` counting as `default`.
+fn integer(history: &History, value: ValueId, default: i64, what: &str) -> Result<i64, String> {
+    if value.is_null() {
+        return Ok(default);
+    }
+    history
+        .values
+        .as_int(value)
+        .ok_or_else(|| format!("{what} must be an integer, not {}", history.values.show(value)))
+}
+
+/// A truth value, or `None` for `null`.
+fn truth(history: &History, value: ValueId, what: &str) -> Result<Option<bool>, String> {
+    match value {
+        ValueId::NULL => Ok(None),
+        ValueId::TRUE => Ok(Some(true)),
+        ValueId::FALSE => Ok(Some(false)),
+        _ => Err(format!("{what} must be true, false or null, not {}", history.values.show(value))),
+    }
+}

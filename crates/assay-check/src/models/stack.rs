@@ -1,0 +1,64 @@
+//! A last-in, first-out stack.
+
+use super::chain::Chain;
+use super::{Decode, known_output};
+use crate::model::{Effect, Model};
+use assay_history::{History, Op, ValueId};
+
+/// A stack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stack;
+
+/// What can be done to a stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StackOp {
+    /// Put an element on top.
+    Push(ValueId),
+    /// Took this element off the top.
+    Pop(ValueId),
+    /// Found the stack empty.
+    Empty,
+    /// Takes whatever is on top, if anything is; nobody knows.
+    MaybePop,
+}
+
+impl Model for Stack {
+    type Op = StackOp;
+    type State = Chain<ValueId>;
+
+    fn initial(&self) -> Self::State {
+        Chain::empty()
+    }
+
+    fn step(&self, state: &Self::State, op: &StackOp) -> Option<Self::State> {
+        match *op {
+            StackOp::Push(element) => Some(state.push(element)),
+            StackOp::Pop(element) if state.last() == Some(&element) => state.without_last(),
+            StackOp::Pop(_) => None,
+            StackOp::Empty => (state.len() == 0).then(|| state.clone()),
+            StackOp::MaybePop => Some(state.without_last().unwrap_or_else(Chain::empty)),
+        }
+    }
+
+    fn effect(&self, op: &StackOp) -> Effect {
+        if *op == StackOp::Empty { Effect::Observe } else { Effect::Update }
+    }
+
+    fn state_bytes(&self, _: &Self::State) -> usize {
+        Chain::<ValueId>::PIECE_BYTES
+    }
+}
+
+impl Decode for Stack {
+    fn decode(&self, _: &History, verb: &str, op: &Op) -> Result<Option<StackOp>, String> {
+        Ok(Some(match (verb, known_output(op)) {
+            ("push", _) if op.input.is_null() => {
+                return Err("null cannot be an element: it means \"was empty\"".to_string());
+            }
+            ("push", _) => StackOp::Push(op.input),
+            (_, None) => StackOp::MaybePop,
+            (_, Some(ValueId::NULL)) => StackOp::Empty,
+            (_, Some(element)) => StackOp::Pop(element),
+        }))
+    }
+}
