@@ -68,7 +68,8 @@ pub trait Model: Sync {
         Effect::Update
     }
 
-    /// The only state in which `op` is legal, if there is exactly one. A hint for the search's order.
+    /// The only state in which `op` is legal, or in which it changes anything, if there is exactly one.
+    /// The search uses it to see who waits for which state; it must be true.
     fn needs(&self, op: &Self::Op) -> Option<Self::State> {
         let _ = op;
         None
@@ -92,7 +93,7 @@ pub trait Model: Sync {
 }
 
 /// One operation as a checker sees it: an interval in which it takes effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call<Op> {
     /// Which operation of the history this is.
     pub index: u32,

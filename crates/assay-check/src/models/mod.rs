@@ -21,7 +21,8 @@ pub use register::{Register, RegisterOp};
 pub use set::{Set, SetOp};
 pub use stack::{Stack, StackOp};
 
-use crate::model::Model;
+use crate::model::{Call, Model};
+use crate::search::Decision;
 use assay_history::{History, Op, Outcome, ValueId};
 
 /// A model that can read its operations out of a history.
@@ -30,6 +31,27 @@ pub(crate) trait Decode: Model {
     /// error if its input or output has the wrong shape. `verb` is the operation type's canonical
     /// name; failed operations are not asked about.
     fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<Self::Op>, String>;
+
+    /// The element a call is about, if its object consists of elements that do not influence each other.
+    fn element(op: &Self::Op) -> Option<ValueId> {
+        let _ = op;
+        None
+    }
+
+    /// Decides calls without a search, where a special case applies.
+    fn decide_fast(&self, calls: &[Call<Self::Op>]) -> Option<Decision> {
+        let _ = calls;
+        None
+    }
+
+    /// Like [`Decode::decide_fast`], for special cases that need not hold the calls in memory.
+    fn decide_fast_iter<I>(&self, calls: I) -> Option<Decision>
+    where
+        I: Iterator<Item = Call<Self::Op>> + Clone,
+    {
+        let _ = calls;
+        None
+    }
 }
 
 /// The output of an operation, or `None` if its outcome is unknown.

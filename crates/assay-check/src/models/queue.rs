@@ -1,7 +1,8 @@
 //! A first-in, first-out queue.
 
 use super::{Decode, known_output};
-use crate::model::{Effect, Model};
+use crate::model::{Call, Effect, Model};
+use crate::search::Decision;
 use assay_history::{History, Op, ValueId};
 use std::sync::Arc;
 
@@ -59,6 +60,10 @@ impl Model for Queue {
 }
 
 impl Decode for Queue {
+    fn decide_fast(&self, calls: &[Call<QueueOp>]) -> Option<Decision> {
+        crate::fast::fifo_queue(calls)
+    }
+
     fn decode(&self, _: &History, verb: &str, op: &Op) -> Result<Option<QueueOp>, String> {
         Ok(Some(match (verb, known_output(op)) {
             ("enqueue", _) if op.input.is_null() => {

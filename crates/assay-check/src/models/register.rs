@@ -2,6 +2,7 @@
 
 use super::Decode;
 use crate::model::{Call, Effect, Model};
+use crate::search::Decision;
 use assay_history::{History, Op, Outcome, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -59,8 +60,10 @@ impl Model for Register {
 
     fn needs(&self, op: &RegisterOp) -> Option<Self::State> {
         match *op {
-            RegisterOp::Read(value) | RegisterOp::Swap(value, _) => Some(Some(value)),
-            _ => None,
+            RegisterOp::Read(value)
+            | RegisterOp::Swap(value, _)
+            | RegisterOp::MaybeSwap(value, _) => Some(Some(value)),
+            RegisterOp::Write(_) | RegisterOp::NoSwap(_) => None,
         }
     }
 
@@ -111,6 +114,17 @@ impl Model for Register {
 }
 
 impl Decode for Register {
+    fn decide_fast(&self, calls: &[Call<RegisterOp>]) -> Option<Decision> {
+        self.decide_fast_iter(calls.iter().copied())
+    }
+
+    fn decide_fast_iter<I>(&self, calls: I) -> Option<Decision>
+    where
+        I: Iterator<Item = Call<RegisterOp>> + Clone,
+    {
+        crate::fast::unique_register(calls, self.initial)
+    }
+
     fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<RegisterOp>, String> {
         let known = op.outcome() == Outcome::Ok;
         match verb {

@@ -1,7 +1,8 @@
 //! A set of values.
 
 use super::{Decode, known_output, truth};
-use crate::model::{Effect, Model};
+use crate::model::{Call, Effect, Model};
+use crate::search::Decision;
 use assay_history::{History, Op, ValueId};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub enum SetOp {
 
 impl SetOp {
     /// The one element this is about, if it is about one.
-    pub(crate) fn element(&self) -> Option<ValueId> {
+    fn element(&self) -> Option<ValueId> {
         match *self {
             SetOp::Add(e, _) | SetOp::Remove(e, _) | SetOp::Contains(e, _) => Some(e),
             SetOp::Read(_) => None,
@@ -99,6 +100,14 @@ impl Model for Set {
 }
 
 impl Decode for Set {
+    fn element(op: &SetOp) -> Option<ValueId> {
+        op.element()
+    }
+
+    fn decide_fast(&self, calls: &[Call<SetOp>]) -> Option<Decision> {
+        crate::fast::grow_set(calls)
+    }
+
     fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<SetOp>, String> {
         let output = known_output(op);
         let answer = truth(history, output.unwrap_or(ValueId::NULL), "the output");

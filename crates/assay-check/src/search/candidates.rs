@@ -1,54 +1,87 @@
-//! Which pending call to place next: what is tried first decides how fast an order is found.
+//! Which pending call to place next: what is tried first decides how fast an order is found, and what
+//! need not be tried at all decides how fast there is seen to be none.
 
 use super::explore::{Choice, NO_CALL, Search};
+use super::plan::Facts;
 use super::states::{NO_STATE, StateId};
 use crate::model::{Effect, Model};
 
 /// How many calls are looked at to see whether a state is still wanted, or can still be had elsewhere.
 const LOOK_AHEAD_CALLS: usize = 8;
 
+/// The most promising first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Hide the due call: nobody needs the state it would leave.
+    HideUnwanted,
+    /// Serve whom only this call can serve, before the state moves on.
+    Finish,
+    /// Place the due call itself.
+    Due,
+    /// Bring about the state that the due call needs.
+    Supply,
+    /// Hide the due call although its state is wanted, or place it although it is not.
+    Unlikely,
+    /// Anything else that is legal.
+    Rest,
+}
+
 impl<M: Model> Search<'_, M> {
     /// Appends what can be done now that `due` returns without a place, the most promising first.
     pub(super) fn offer(&mut self, due: u32, choices: &mut Vec<Choice>) {
-        let first = choices.len();
-        let mut ranked: Vec<(u8, u32, Choice)> = Vec::with_capacity(8);
         let facts = self.plan.facts[due as usize];
-        let wanted = facts.leaves != NO_STATE && self.is_wanted_from(facts.leaves, due);
         let (word, bit) = self.bit(facts.slot);
-        if self.absorbable[word] & bit != 0 {
-            let rank = if wanted { 2 } else { 0 };
-            ranked.push((rank, facts.returns_at, Choice { call: due, absorb: true }));
+        let hides = self.absorbable[word] & bit != 0;
+        let wanted = facts.leaves != NO_STATE && self.is_wanted_from(facts.leaves, due);
+        let mut ranked = std::mem::take(&mut self.ranked);
+        if hides {
+            let rank = if wanted { Rank::Unlikely } else { Rank::HideUnwanted };
+            ranked.push((rank as u8, 0, Choice { call: due, absorb: true }));
         }
-        self.keep_best_of_each_class();
+        self.scan_pending();
         for slot in 0..self.slot_call.len() {
             let Some(call) = self.offered_at(slot) else { continue };
-            let Some(next) = self.step(call) else { continue };
-            let of = self.plan.facts[call as usize];
-            let unchanged = next == self.state;
-            // Leaving out an optional call that changes nothing loses nothing; an overwrite that
-            // changes nothing may hide where it is.
-            if unchanged && call != due && (!of.required || of.effect == Effect::Overwrite) {
+            if call == due && hides && !self.is_ever_needed(facts.leaves) {
                 continue;
             }
-            let rank = if call == due {
-                if self.absorbable[word] & bit != 0 && !wanted { 2 } else { 0 }
-            } else if unchanged {
-                0
-            } else if facts.needs == next {
-                1
-            } else if of.needs == self.state && !self.is_supplied_until(of.needs, of.returns_at) {
-                // Legal now, and perhaps never again once the state moves on.
-                0
-            } else {
-                3
-            };
-            ranked.push((rank, of.returns_at, Choice { call, absorb: false }));
+            let Some(next) = self.step(call) else { continue };
+            let Some(rank) = self.rank(call, next, due, hides && !wanted) else { continue };
+            let returns_at = self.plan.facts[call as usize].returns_at;
+            ranked.push((rank as u8, returns_at, Choice { call, absorb: false }));
         }
-        ranked
-            .sort_unstable_by_key(|&(rank, returns_at, choice)| (rank, returns_at, choice.absorb));
-        choices.extend(ranked.into_iter().map(|(_, _, choice)| choice));
-        debug_assert!(choices.len() >= first);
         self.forget_best_of_each_class();
+        ranked.sort_unstable_by_key(|&(rank, returns_at, _)| (rank, returns_at));
+        choices.extend(ranked.drain(..).map(|(_, _, choice)| choice));
+        self.ranked = ranked;
+    }
+
+    /// How promising it is to place `call` now; `None` if that can never be needed.
+    fn rank(&self, call: u32, next: StateId, due: u32, unwanted: bool) -> Option<Rank> {
+        let (facts, due_facts) = (self.plan.facts[call as usize], self.plan.facts[due as usize]);
+        if call == due {
+            return Some(if unwanted { Rank::Unlikely } else { Rank::Due });
+        }
+        if next == self.state {
+            // Leaving out an optional call that changes nothing loses nothing, and an overwrite that
+            // changes nothing may hide where it is.
+            let needless = !facts.required || facts.effect == Effect::Overwrite;
+            return (!needless).then_some(Rank::Finish);
+        }
+        if due_facts.needs == next {
+            return Some(Rank::Supply);
+        }
+        if facts.effect == Effect::Overwrite {
+            // Whoever does not need its state now will not miss it: it can hide before the next
+            // overwrite, or be placed when its state is needed.
+            if !self.pending_needs_anything && !self.pending_needs.contains(&facts.leaves) {
+                return None;
+            }
+            return Some(if self.is_finished_by(call) { Rank::Finish } else { Rank::Rest });
+        }
+        let last_chance = facts.needs == self.state
+            && facts.required
+            && !self.is_supplied(facts.needs, facts.returns_at, NO_CALL);
+        Some(if last_chance { Rank::Finish } else { Rank::Rest })
     }
 
     /// The call in a slot, if it is pending, changes states, and is the first of its class.
@@ -63,21 +96,26 @@ impl<M: Model> Search<'_, M> {
         (pending && facts.effect != Effect::Observe && first).then_some(call)
     }
 
-    /// Notes, for each class, the pending call that returns first (the first invoked, if none must).
-    fn keep_best_of_each_class(&mut self) {
+    /// Notes which states pending calls need and, for each class, the pending call that returns first
+    /// (the first invoked, if none must).
+    fn scan_pending(&mut self) {
+        self.pending_needs.clear();
+        self.pending_needs_anything = false;
         for slot in 0..self.slot_call.len() {
             let call = self.slot_call[slot];
             if call == NO_CALL || self.done[slot / 64] & (1 << (slot % 64)) != 0 {
                 continue;
             }
-            let of = |call: u32| {
-                let facts = self.plan.facts[call as usize];
-                (facts.returns_at, facts.invoked_at)
-            };
-            let class = self.plan.facts[call as usize].class as usize;
-            let best = self.class_best[class];
-            if best == NO_CALL || of(call) < of(best) {
-                self.class_best[class] = call;
+            let facts = self.plan.facts[call as usize];
+            if facts.needs != NO_STATE {
+                self.pending_needs.push(facts.needs);
+            } else if facts.effect != Effect::Overwrite {
+                self.pending_needs_anything = true;
+            }
+            let urgency = |facts: Facts| (facts.returns_at, facts.invoked_at);
+            let best = self.class_best[facts.class as usize];
+            if best == NO_CALL || urgency(facts) < urgency(self.plan.facts[best as usize]) {
+                self.class_best[facts.class as usize] = call;
             }
         }
     }
@@ -90,30 +128,65 @@ impl<M: Model> Search<'_, M> {
         }
     }
 
+    /// The required calls that need a state and have not returned yet, the next to return first.
+    fn demand(&self, state: StateId) -> &[u32] {
+        let all = self.plan.demand.get(&state).map_or(&[][..], |list| list);
+        let past = |&c: &u32| (self.plan.facts[c as usize].returns_at as usize) < self.event;
+        &all[all.partition_point(past)..]
+    }
+
+    /// Whether any call, now or later, can make use of a state.
+    fn is_ever_needed(&self, state: StateId) -> bool {
+        self.plan.needs_unknown
+            || self.plan.optional_needs.contains(&state)
+            || self.demand(state).iter().any(|&c| !self.is_placed(c))
+    }
+
     /// Whether some later call needs `state`, and only `supplier` can still bring it about.
     fn is_wanted_from(&self, state: StateId, supplier: u32) -> bool {
         if state == self.state {
             return false;
         }
-        let Some(demand) = self.plan.demand.get(&state) else { return false };
-        let due = demand
-            .partition_point(|&c| (self.plan.facts[c as usize].returns_at as usize) < self.event);
-        let next = demand[due..].iter().take(LOOK_AHEAD_CALLS).find(|&&c| !self.is_placed(c));
-        let Some(&next) = next else { return false };
-        let until = self.plan.facts[next as usize].returns_at;
-        !self.is_supplied(state, until, supplier)
+        let demand = self.demand(state);
+        match demand.iter().take(LOOK_AHEAD_CALLS).find(|&&c| !self.is_placed(c)) {
+            Some(&next) => {
+                !self.is_supplied(state, self.plan.facts[next as usize].returns_at, supplier)
+            }
+            None => false,
+        }
     }
 
-    /// Whether some overwrite can still bring `state` about before event `until`.
-    fn is_supplied_until(&self, state: StateId, until: u32) -> bool {
-        self.is_supplied(state, until, NO_CALL)
+    /// Whether placing this overwrite now serves pending calls and leaves nothing for it to do later:
+    /// whoever else needs its state can get it elsewhere.
+    fn is_finished_by(&self, call: u32) -> bool {
+        let state = self.plan.facts[call as usize].leaves;
+        let mut serves = false;
+        for &c in self.demand(state).iter().take(LOOK_AHEAD_CALLS) {
+            let facts = self.plan.facts[c as usize];
+            if self.is_placed(c) {
+                continue;
+            }
+            let pending = (facts.invoked_at as usize) < self.event;
+            if pending && facts.effect == Effect::Observe {
+                serves = true;
+            } else if !self.is_supplied(state, facts.returns_at, call) {
+                return false;
+            } else if !pending {
+                break;
+            }
+        }
+        serves
     }
 
+    /// Whether some call (but not `except`) can still bring `state` about before event `until`.
     fn is_supplied(&self, state: StateId, until: u32, except: u32) -> bool {
         let Some(supply) = self.plan.supply.get(&state) else { return false };
-        let live = supply
-            .partition_point(|&c| (self.plan.facts[c as usize].returns_at as usize) < self.event);
-        supply[live..].iter().take(LOOK_AHEAD_CALLS).any(|&c| {
+        let past = |&c: &u32| (self.plan.facts[c as usize].returns_at as usize) < self.event;
+        let live = &supply[supply.partition_point(past)..];
+        // The next to return, and the optional ones, which never have to and stand at the end.
+        let ends = live.iter().take(LOOK_AHEAD_CALLS);
+        let optional = live.iter().rev().take(LOOK_AHEAD_CALLS);
+        ends.chain(optional).any(|&c| {
             c != except && self.plan.facts[c as usize].invoked_at < until && !self.is_placed(c)
         })
     }

@@ -2,7 +2,7 @@
 
 use super::states::{NO_STATE, StateId, States};
 use crate::model::{Call, Effect, Model, Problem};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An invocation or a return, and whose.
 #[derive(Clone, Copy)]
@@ -31,6 +31,8 @@ pub(super) struct Facts {
     pub(super) needs: StateId,
     /// The state an overwrite leaves behind.
     pub(super) leaves: StateId,
+    /// The state that another call leaves behind if it finds the one it needs.
+    pub(super) swaps_in: StateId,
     /// The event at which it is invoked.
     pub(super) invoked_at: u32,
     /// The event at which it returns; `u32::MAX` if it need not.
@@ -46,8 +48,12 @@ pub(super) struct Plan<'p, Op> {
     pub(super) classes: usize,
     /// By state: the required calls that need it, by return.
     pub(super) demand: FxHashMap<StateId, Vec<u32>>,
-    /// By state: the overwrites that leave it behind, by return.
+    /// By state: the calls that can bring it about, by return.
     pub(super) supply: FxHashMap<StateId, Vec<u32>>,
+    /// The states that optional calls need.
+    pub(super) optional_needs: FxHashSet<StateId>,
+    /// Some call that is no overwrite does not say which state it needs.
+    pub(super) needs_unknown: bool,
 }
 
 impl<'p, Op> Plan<'p, Op> {
@@ -73,6 +79,8 @@ impl<'p, Op> Plan<'p, Op> {
             classes,
             demand: FxHashMap::default(),
             supply: FxHashMap::default(),
+            optional_needs: FxHashSet::default(),
+            needs_unknown: false,
         };
         plan.assign_slots();
         plan.index_states();
@@ -109,8 +117,13 @@ impl<'p, Op> Plan<'p, Op> {
             if facts.required && facts.needs != NO_STATE {
                 self.demand.entry(facts.needs).or_default().push(i as u32);
             }
-            if facts.leaves != NO_STATE {
-                self.supply.entry(facts.leaves).or_default().push(i as u32);
+            if !facts.required && facts.needs != NO_STATE {
+                self.optional_needs.insert(facts.needs);
+            }
+            self.needs_unknown |= facts.needs == NO_STATE && facts.effect != Effect::Overwrite;
+            let supplied = if facts.leaves != NO_STATE { facts.leaves } else { facts.swaps_in };
+            if supplied != NO_STATE {
+                self.supply.entry(supplied).or_default().push(i as u32);
             }
         }
         for list in self.demand.values_mut().chain(self.supply.values_mut()) {
@@ -152,13 +165,20 @@ fn facts_of<M: Model>(
                 .then(|| model.step(&some_state, &call.op))
                 .flatten()
                 .map_or(NO_STATE, |state| states.intern(model, state));
+            let needs = model.needs(&call.op);
+            let swaps_in = needs
+                .as_ref()
+                .filter(|_| effect == Effect::Update)
+                .and_then(|needs| model.step(needs, &call.op))
+                .map_or(NO_STATE, |state| states.intern(model, state));
             Facts {
                 slot: 0,
                 class: *classes.entry(&call.op).or_insert(next),
                 effect,
                 required: call.required,
-                needs: model.needs(&call.op).map_or(NO_STATE, |s| states.intern(model, s)),
+                needs: needs.map_or(NO_STATE, |s| states.intern(model, s)),
                 leaves,
+                swaps_in,
                 invoked_at: 0,
                 returns_at: u32::MAX,
             }

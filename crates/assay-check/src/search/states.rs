@@ -27,10 +27,6 @@ impl<M: Model> States<M> {
         &self.states[id as usize]
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.states.len()
-    }
-
     pub(super) fn intern(&mut self, model: &M, state: M::State) -> StateId {
         let hash = self.hasher.hash_one(&state);
         if let Some(&id) = self.index.find(hash, |&id| self.states[id as usize] == state) {

@@ -1,0 +1,195 @@
+//! Checking a whole history: cut, decide each part, explain what was refuted.
+
+use crate::budget::Budget;
+use crate::kind::ModelKind;
+use crate::model::{Call, Problem};
+use crate::models::{Counter, Decode, Kv, Lease, Log, Mutex, Queue, Register, Set, Stack};
+use crate::partition::{Part, Reader};
+use crate::report::{Algorithm, PartReport, Refutation, Report, Unfinished};
+use crate::search::{Answer, Decision, decide};
+use crate::witness;
+use assay_history::{History, OpIndex, ValueId};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What to check and how.
+#[derive(Debug)]
+pub struct CheckOptions<'a> {
+    /// The model.
+    pub model: ModelKind,
+    /// A register's value before the first write; an id of the history's own pool.
+    pub initial: ValueId,
+    /// Limits for the searches.
+    pub budget: Option<&'a Budget>,
+    /// How many refuted parts are reduced to a witness; the others are only counted.
+    pub witnesses_max: usize,
+    /// Counts decided operations, for progress.
+    pub ops_done: Option<&'a AtomicU64>,
+    /// Counts decided parts, for progress.
+    pub parts_done: Option<&'a AtomicU64>,
+}
+
+impl CheckOptions<'_> {
+    /// A check against `model`, without limits.
+    pub fn new(model: ModelKind) -> CheckOptions<'static> {
+        CheckOptions {
+            model,
+            initial: ValueId::NULL,
+            budget: None,
+            witnesses_max: 5,
+            ops_done: None,
+            parts_done: None,
+        }
+    }
+}
+
+/// Why a history cannot be checked against a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct CheckError {
+    /// The line of the operation.
+    pub line: u64,
+    /// What does not fit the model.
+    pub message: String,
+}
+
+/// Decides whether a history is linearizable.
+///
+/// # Errors
+/// [`CheckError`] if an operation does not fit the model: another type, or an input or output of the
+/// wrong shape.
+pub fn check(history: &History, options: &CheckOptions<'_>) -> Result<Report, CheckError> {
+    match options.model {
+        ModelKind::Register => run(history, options, &Register { initial: options.initial }),
+        ModelKind::Kv => run(history, options, &Kv),
+        ModelKind::Counter => run(history, options, &Counter),
+        ModelKind::Set => run(history, options, &Set),
+        ModelKind::Queue => run(history, options, &Queue),
+        ModelKind::Stack => run(history, options, &Stack),
+        ModelKind::Log => run(history, options, &Log),
+        ModelKind::Mutex => run(history, options, &Mutex),
+        ModelKind::Lease => run(history, options, &Lease),
+    }
+}
+
+fn run<M: Decode>(
+    history: &History,
+    options: &CheckOptions<'_>,
+    model: &M,
+) -> Result<Report, CheckError> {
+    let reader = Reader::new(history, options.model, model)?;
+    let unlimited = Budget::unlimited();
+    let budget = options.budget.unwrap_or(&unlimited);
+    let check = Check { reader, options, budget };
+    if let Some(part) = check.reader.only_part()?
+        && let Some(decision) = model.decide_fast_iter(check.reader.stream())
+    {
+        check.progress(&part);
+        let calls = match decision.answer {
+            Answer::Refuted => check.reader.stream().collect(),
+            _ => Vec::new(),
+        };
+        let part = Part { range: 0..calls.len(), ..part };
+        return Ok(check.report(&calls, vec![(&part, Algorithm::Special, decision)]));
+    }
+    let (calls, parts) = check.reader.parts()?;
+    // The largest first: the last part to finish should be a small one.
+    let mut by_size: Vec<&Part> = parts.iter().collect();
+    by_size.sort_by_key(|part| std::cmp::Reverse(part.ops));
+    let mut decided: Vec<(&Part, Algorithm, Decision)> = by_size
+        .into_par_iter()
+        .map(|part| {
+            let (algorithm, decision) = check.decide(&calls[part.range.clone()]);
+            check.progress(part);
+            (part, algorithm, decision)
+        })
+        .collect();
+    decided.sort_by_key(|(part, ..)| (part.key, part.element));
+    Ok(check.report(&calls, decided))
+}
+
+struct Check<'a, M> {
+    reader: Reader<'a, M>,
+    options: &'a CheckOptions<'a>,
+    budget: &'a Budget,
+}
+
+impl<M: Decode> Check<'_, M> {
+    fn progress(&self, part: &Part) {
+        if let Some(done) = self.options.ops_done {
+            done.fetch_add(part.ops as u64, Ordering::Relaxed);
+        }
+        if let Some(done) = self.options.parts_done {
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn decide(&self, calls: &[Call<M::Op>]) -> (Algorithm, Decision) {
+        if let Some(decision) = self.reader.model.decide_fast(calls) {
+            return (Algorithm::Special, decision);
+        }
+        let problem = Problem { hint: self.hint(calls), ..Problem::new(calls.to_vec()) };
+        decide_problem(self.reader.model, &problem, self.budget)
+    }
+
+    /// The order the system assigned, if every required call has its place in it.
+    fn hint(&self, calls: &[Call<M::Op>]) -> Option<Vec<i64>> {
+        let history = self.reader.history;
+        let of = |call: &Call<M::Op>| {
+            history.revision(OpIndex(call.index)).or((!call.required).then_some(0))
+        };
+        if history.has_revisions() { calls.iter().map(of).collect() } else { None }
+    }
+
+    fn report(&self, calls: &[Call<M::Op>], decided: Vec<(&Part, Algorithm, Decision)>) -> Report {
+        let (history, options) = (self.reader.history, self.options);
+        let mut report = Report::empty(options.model, history.len());
+        for (part, algorithm, decision) in decided {
+            report.count(part.ops, algorithm, decision.answer);
+            let about = PartReport {
+                key: history.key(part.key),
+                element: part.element,
+                ops: part.ops,
+                algorithm,
+            };
+            match decision.answer {
+                Answer::Linearizable => {}
+                Answer::Undecided => report.unfinished.push(Unfinished {
+                    part: about,
+                    prefix_end: decision.prefix_end,
+                    prefix_ops: decision.prefix_calls,
+                    window_ops: decision.window_calls,
+                }),
+                Answer::Refuted if report.refutations.len() < options.witnesses_max => {
+                    let calls = &calls[part.range.clone()];
+                    let found = witness::reduce(self.reader.model, calls, &decision, self.budget);
+                    let certificate = found.certificate(options.model, options.initial, about.key);
+                    report.refutations.push(Refutation::new(history, about, certificate, found));
+                }
+                Answer::Refuted => report.refuted_not_shown += 1,
+            }
+        }
+        report.configurations = self.budget.configurations();
+        report.memory_bytes_peak = self.budget.memory_bytes_peak();
+        report
+    }
+}
+
+/// Decides a problem by a special case if one applies, by search otherwise.
+pub(crate) fn decide_problem<M: Decode>(
+    model: &M,
+    problem: &Problem<M::Op>,
+    budget: &Budget,
+) -> (Algorithm, Decision) {
+    if problem.start == crate::model::Start::Initial
+        && let Some(decision) = model.decide_fast(&problem.calls)
+    {
+        return (Algorithm::Special, decision);
+    }
+    let mut pruned = problem.clone();
+    model.drop_irrelevant(&mut pruned.calls);
+    if pruned.calls.len() != problem.calls.len() {
+        pruned.hint = None;
+    }
+    (Algorithm::Search, decide(model, &pruned, budget))
+}

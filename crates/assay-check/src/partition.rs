@@ -1,0 +1,145 @@
+//! Cutting a history into objects that can be checked apart.
+//!
+//! Linearizability is local: a history is linearizable iff its part on each object is. Objects are
+//! keys; a set without whole-set reads is one object per element besides.
+
+use crate::check::CheckError;
+use crate::kind::ModelKind;
+use crate::model::Call;
+use crate::models::Decode;
+use assay_history::{History, KeyId, Op, OpIndex, Outcome, ValueId};
+use std::ops::Range;
+
+/// The calls on one object.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) key: KeyId,
+    /// The element, where a set was cut by element.
+    pub(crate) element: Option<ValueId>,
+    /// How many operations may have had an effect.
+    pub(crate) ops: usize,
+    /// Its calls among all calls; empty if they are read from the history as needed.
+    pub(crate) range: Range<usize>,
+}
+
+/// Reads a model's calls out of a history.
+pub(crate) struct Reader<'a, M> {
+    pub(crate) history: &'a History,
+    pub(crate) model: &'a M,
+    /// By operation type, its canonical name.
+    verbs: Vec<&'static str>,
+}
+
+impl<'a, M: Decode> Reader<'a, M> {
+    pub(crate) fn new(
+        history: &'a History,
+        kind: ModelKind,
+        model: &'a M,
+    ) -> Result<Self, CheckError> {
+        let mut verbs = Vec::new();
+        for op_type in history.types() {
+            let name = history.type_name(op_type);
+            let Some(verb) = kind.verb(name) else {
+                let op = history.ops().find(|op| op.op_type == op_type);
+                let line = op.map_or(0, |op| history.line(op.invoke_at));
+                let known: Vec<&str> = kind.info().verbs.iter().map(|&(name, _)| name).collect();
+                let message = format!(
+                    "the {} model has no operation \"{name}\" (it has {})",
+                    kind.name(),
+                    known.join(", ")
+                );
+                return Err(CheckError { line, message });
+            };
+            verbs.push(verb);
+        }
+        Ok(Reader { history, model, verbs })
+    }
+
+    /// The call an operation stands for; `None` if it says nothing.
+    fn call(&self, op: &Op) -> Result<Option<Call<M::Op>>, String> {
+        let outcome = op.outcome();
+        if outcome == Outcome::Fail {
+            return Ok(None);
+        }
+        let verb = self.verbs[op.op_type.0 as usize];
+        let Some(action) = self.model.decode(self.history, verb, op)? else { return Ok(None) };
+        let (start, end) = self.history.span(op);
+        let required = outcome == Outcome::Ok;
+        Ok(Some(Call { index: op.index.0, required, start, end, op: action }))
+    }
+
+    fn error(&self, op: &Op, message: String) -> CheckError {
+        CheckError { line: self.history.line(op.invoke_at), message }
+    }
+
+    /// All calls, read as needed: for a history with one object, which need not be copied.
+    pub(crate) fn stream(&self) -> impl Iterator<Item = Call<M::Op>> + Clone + '_ {
+        (0..self.history.len() as u32)
+            .filter_map(|i| self.call(&self.history.op(OpIndex(i))).ok().flatten())
+    }
+
+    /// The one object of a history, if it has just one, once its operations were seen to fit.
+    pub(crate) fn only_part(&self) -> Result<Option<Part>, CheckError> {
+        let mut ops = 0;
+        let mut key: Option<KeyId> = None;
+        for op in self.history.ops() {
+            if op.outcome() == Outcome::Fail {
+                continue;
+            }
+            if *key.get_or_insert(op.key) != op.key {
+                return Ok(None);
+            }
+            self.call(&op).map_err(|message| self.error(&op, message))?;
+            ops += 1;
+        }
+        Ok(key.map(|key| Part { key, element: None, ops, range: 0..0 }))
+    }
+
+    /// All calls grouped by object, and the objects.
+    pub(crate) fn parts(&self) -> Result<(Vec<Call<M::Op>>, Vec<Part>), CheckError> {
+        let keys = self.history.key_count();
+        let (mut counts, mut ops) = (vec![0usize; keys], vec![0usize; keys]);
+        let mut calls: Vec<(KeyId, Call<M::Op>)> = Vec::new();
+        for op in self.history.ops() {
+            let call = self.call(&op).map_err(|message| self.error(&op, message))?;
+            ops[op.key.0 as usize] += usize::from(op.outcome() != Outcome::Fail);
+            counts[op.key.0 as usize] += usize::from(call.is_some());
+            calls.extend(call.map(|call| (op.key, call)));
+        }
+        if keys > 1 {
+            calls.sort_by_key(|&(key, _)| key);
+        }
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for key in 0..keys {
+            let range = start..start + counts[key];
+            start = range.end;
+            if ops[key] > 0 {
+                let (key, ops) = (KeyId(key as u32), ops[key]);
+                parts.push(Part { key, element: None, ops, range });
+            }
+        }
+        let mut calls: Vec<Call<M::Op>> = calls.into_iter().map(|(_, call)| call).collect();
+        let cut = parts.into_iter().flat_map(|part| self.by_element(part, &mut calls)).collect();
+        Ok((calls, cut))
+    }
+
+    /// Cuts a part by element if the model says that its calls allow that.
+    fn by_element(&self, part: Part, calls: &mut [Call<M::Op>]) -> Vec<Part> {
+        let of_part = &mut calls[part.range.clone()];
+        if of_part.is_empty() || !of_part.iter().all(|call| M::element(&call.op).is_some()) {
+            return vec![part];
+        }
+        of_part.sort_by_key(|call| M::element(&call.op));
+        let mut start = part.range.start;
+        of_part
+            .chunk_by(|a, b| M::element(&a.op) == M::element(&b.op))
+            .map(|chunk| {
+                let range = start..start + chunk.len();
+                start = range.end;
+                let element = M::element(&chunk[0].op);
+                Part { key: part.key, element, ops: chunk.len(), range }
+            })
+            .collect()
+    }
+}
