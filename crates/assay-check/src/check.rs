@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::kind::ModelKind;
 use crate::model::{Call, Problem};
-use crate::models::{Counter, Decode, Kv, Lease, Log, Mutex, Queue, Register, Set, Stack};
+use crate::models::{Counter, Decode, Kv, Lease, Log, Mutex, Plant, Queue, Register, Set, Stack};
 use crate::partition::{Part, Reader};
 use crate::report::{Algorithm, PartReport, Refutation, Report, Unfinished};
 use crate::search::{Answer, Decision, decide};
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What to check and how.
-#[derive(Debug)]
+#[derive(Clone, Copy)]
 pub struct CheckOptions<'a> {
     /// The model.
     pub model: ModelKind,
@@ -27,6 +27,9 @@ pub struct CheckOptions<'a> {
     pub ops_done: Option<&'a AtomicU64>,
     /// Counts decided parts, for progress.
     pub parts_done: Option<&'a AtomicU64>,
+    /// Called once every part is decided, before refuted ones are reduced: checkers have no clock, but
+    /// their callers do.
+    pub on_decided: Option<&'a (dyn Fn() + Sync)>,
 }
 
 impl CheckOptions<'_> {
@@ -39,6 +42,7 @@ impl CheckOptions<'_> {
             witnesses_max: 5,
             ops_done: None,
             parts_done: None,
+            on_decided: None,
         }
     }
 }
@@ -59,16 +63,36 @@ pub struct CheckError {
 /// [`CheckError`] if an operation does not fit the model: another type, or an input or output of the
 /// wrong shape.
 pub fn check(history: &History, options: &CheckOptions<'_>) -> Result<Report, CheckError> {
+    struct Visitor<'a>(&'a History, &'a CheckOptions<'a>);
+    impl WithModel for Visitor<'_> {
+        type Output = Result<Report, CheckError>;
+        fn run<M: Plant>(self, model: &M) -> Self::Output {
+            run(self.0, self.1, model)
+        }
+    }
+    with_model(options, Visitor(history, options))
+}
+
+/// Something to do with whichever model was asked for.
+pub(crate) trait WithModel {
+    /// What comes of it.
+    type Output;
+    /// Does it.
+    fn run<M: Plant>(self, model: &M) -> Self::Output;
+}
+
+/// The one place where a model's name becomes its type.
+pub(crate) fn with_model<V: WithModel>(options: &CheckOptions<'_>, visitor: V) -> V::Output {
     match options.model {
-        ModelKind::Register => run(history, options, &Register { initial: options.initial }),
-        ModelKind::Kv => run(history, options, &Kv),
-        ModelKind::Counter => run(history, options, &Counter),
-        ModelKind::Set => run(history, options, &Set),
-        ModelKind::Queue => run(history, options, &Queue),
-        ModelKind::Stack => run(history, options, &Stack),
-        ModelKind::Log => run(history, options, &Log),
-        ModelKind::Mutex => run(history, options, &Mutex),
-        ModelKind::Lease => run(history, options, &Lease),
+        ModelKind::Register => visitor.run(&Register { initial: options.initial }),
+        ModelKind::Kv => visitor.run(&Kv),
+        ModelKind::Counter => visitor.run(&Counter),
+        ModelKind::Set => visitor.run(&Set),
+        ModelKind::Queue => visitor.run(&Queue),
+        ModelKind::Stack => visitor.run(&Stack),
+        ModelKind::Log => visitor.run(&Log),
+        ModelKind::Mutex => visitor.run(&Mutex),
+        ModelKind::Lease => visitor.run(&Lease),
     }
 }
 
@@ -143,6 +167,9 @@ impl<M: Decode> Check<'_, M> {
 
     fn report(&self, calls: &[Call<M::Op>], decided: Vec<(&Part, Algorithm, Decision)>) -> Report {
         let (history, options) = (self.reader.history, self.options);
+        if let Some(on_decided) = options.on_decided {
+            on_decided();
+        }
         let mut report = Report::empty(options.model, history.len());
         for (part, algorithm, decision) in decided {
             report.count(part.ops, algorithm, decision.answer);

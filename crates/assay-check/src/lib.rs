@@ -1,5 +1,6 @@
 //! x
 mod budget;
+mod calibrate;
 mod certificate;
 mod check;
 mod fast;
@@ -15,6 +16,7 @@ mod verify;
 mod witness;
 
 pub use budget::Budget;
+pub use calibrate::{Anomaly, CalibrationRow, calibrate};
 pub use certificate::Certificate;
 pub use check::{CheckError, CheckOptions, check};
 pub use kind::{MODELS, ModelInfo, ModelKind};

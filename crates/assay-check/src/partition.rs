@@ -95,31 +95,37 @@ impl<'a, M: Decode> Reader<'a, M> {
         Ok(key.map(|key| Part { key, element: None, ops, range: 0..0 }))
     }
 
-    /// All calls grouped by object, and the objects.
+    /// All calls grouped by object, and the objects: a counting sort by key in two passes.
     pub(crate) fn parts(&self) -> Result<(Vec<Call<M::Op>>, Vec<Part>), CheckError> {
         let keys = self.history.key_count();
         let (mut counts, mut ops) = (vec![0usize; keys], vec![0usize; keys]);
-        let mut calls: Vec<(KeyId, Call<M::Op>)> = Vec::new();
+        let mut filler = None;
         for op in self.history.ops() {
             let call = self.call(&op).map_err(|message| self.error(&op, message))?;
             ops[op.key.0 as usize] += usize::from(op.outcome() != Outcome::Fail);
             counts[op.key.0 as usize] += usize::from(call.is_some());
-            calls.extend(call.map(|call| (op.key, call)));
-        }
-        if keys > 1 {
-            calls.sort_by_key(|&(key, _)| key);
+            filler = filler.or(call);
         }
         let mut parts = Vec::new();
+        let mut next: Vec<usize> = Vec::with_capacity(keys);
         let mut start = 0;
-        for key in 0..keys {
-            let range = start..start + counts[key];
+        for (key, (&count, &ops)) in counts.iter().zip(&ops).enumerate() {
+            next.push(start);
+            let range = start..start + count;
             start = range.end;
-            if ops[key] > 0 {
-                let (key, ops) = (KeyId(key as u32), ops[key]);
-                parts.push(Part { key, element: None, ops, range });
+            if ops > 0 {
+                parts.push(Part { key: KeyId(key as u32), element: None, ops, range });
             }
         }
-        let mut calls: Vec<Call<M::Op>> = calls.into_iter().map(|(_, call)| call).collect();
+        let Some(filler) = filler else { return Ok((Vec::new(), parts)) };
+        let mut calls = vec![filler; start];
+        for op in self.history.ops() {
+            if let Ok(Some(call)) = self.call(&op) {
+                let place = &mut next[op.key.0 as usize];
+                calls[*place] = call;
+                *place += 1;
+            }
+        }
         let cut = parts.into_iter().flat_map(|part| self.by_element(part, &mut calls)).collect();
         Ok((calls, cut))
     }

@@ -1,15 +1,14 @@
 //! The second opinion: re-checks a refutation from the definitions in `docs/models.md`.
 //!
 //! It shares no code with the search that found the refutation and tries *all* orders, call by call.
-//! It is made for the few calls of a witness; beyond its limits it gives up and never accepts.
+//! It is made for the few calls of a witness; beyond its limit it gives up and never accepts.
 
 use crate::{Certificate, ModelKind as M, Start};
 use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId, View};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use {Act::*, State::*};
 
-const CONFIGURATIONS_MAX: u64 = 2_000_000;
-const BYTES_MAX: usize = 1 << 30;
+const CONFIGURATIONS_MAX: u64 = 1_000_000;
 
 /// How much was looked at to confirm a refutation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,17 +24,12 @@ pub struct Verified {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum State {
     Value(ValueId),
-    /// A register value that no core call can tell from other such values.
-    Other,
-    /// Any register value but these.
-    Not(BTreeSet<State>),
+    Not(BTreeSet<State>), // any register value but these
     Count(i128),
     Members(BTreeSet<ValueId>),
-    /// Characters of a text, or value ids: a log, a queue (front first), a stack (top last).
-    Items(Vec<u32>),
+    Items(Vec<u32>), // characters, or value ids: a log, a queue (front first), a stack (top last)
     Holder(Option<ProcessId>),
-    /// A lease: granted, active, used.
-    Tokens(Option<i128>, bool, Option<i128>),
+    Tokens(Option<i128>, bool, Option<i128>), // of a lease: granted, active, used
 }
 
 /// What an operation does, with what it is known to have returned.
@@ -46,15 +40,12 @@ enum Act {
     Swap(State, State),
     Unequal(State),
     Add(i128, Option<i128>),
-    /// An element: whether it was in the set, if that is known, and whether it is afterwards.
-    Element(ValueId, Option<bool>, bool),
+    Element(ValueId, Option<bool>, bool), // whether it was in the set, if known, and is afterwards
     Append(Vec<u32>, Option<i128>),
-    /// Takes this item, or whatever is there, off a queue (`true`) or a stack.
-    Take(Option<u32>, bool),
+    Take(Option<u32>, bool), // this item or any, off a queue (`true`) or a stack
     At(i128, u32),
     Grant(Option<i128>),
-    /// Legal while this token is held; whether it still is afterwards.
-    Holds(i128, bool),
+    Holds(i128, bool), // legal while this token is held; whether it still is afterwards
     Use(i128),
 }
 
@@ -62,6 +53,7 @@ struct Call {
     index: OpIndex,
     start: i64,
     end: i64,
+    in_core: bool,
     act: Act,
 }
 
@@ -74,14 +66,13 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
     let int = |v: ValueId| values.as_int(v).map(i128::from);
     let int_or_null = |v: ValueId| if v.is_null() { Some(None) } else { int(v).map(Some) };
     let text = |v: ValueId| if v.is_null() { Some("") } else { values.as_str(v) };
-    let chars = |v: ValueId| Some(text(v)?.chars().map(u32::from).collect::<Vec<u32>>());
+    let chars = |v: ValueId| Some(text(v)?.chars().map(u32::from).collect());
     let flag = match values.view(output) {
         View::Bool(flag) => Some(Some(flag)),
         other => (other == View::Null).then_some(None),
     };
-    let took_nothing = seen == Some(ValueId::NULL);
     Some(match (model, model.verb(history.type_name(op.op_type))?) {
-        (_, "read" | "get" | "contains") if seen.is_none() => Sees(Other),
+        (_, "read" | "get" | "contains") if seen.is_none() => Sees(Count(0)),
         (M::Register, "read") => Sees(Value(output)),
         (M::Register, "write") => Sets(Value(input)),
         (M::Register, _) => match *values.as_list(input)? {
@@ -99,18 +90,14 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
         (M::Set, "contains") => Element(input, flag?, flag??),
         (M::Set, "add") => Element(input, flag?.map(|new| !new), true),
         (M::Set, _) => Element(input, flag?, false),
-        (M::Queue, "dequeue") | (M::Stack, "pop") if took_nothing => Sees(Items(vec![])),
-        (M::Queue, "dequeue") | (M::Stack, "pop") => {
-            Take(seen.map(ValueId::bits), model == M::Queue)
-        }
+        (_, "dequeue" | "pop") if seen == Some(ValueId::NULL) => Sees(Items(vec![])),
+        (_, verb @ ("dequeue" | "pop")) => Take(seen.map(ValueId::bits), verb == "dequeue"),
         // A null element could not be told from "was empty".
         (M::Queue | M::Stack, _) if input.is_null() => return None,
         (M::Queue | M::Stack, _) => Append(vec![input.bits()], None),
         (M::Log, "append") => Append(vec![input.bits()], int_or_null(output)?),
-        (M::Log, _) if input.is_null() => {
-            Sees(Items(values.as_list(output)?.iter().map(|v| v.bits()).collect()))
-        }
-        (M::Log, _) => At(int(input)?, output.bits()),
+        (M::Log, _) if !input.is_null() => At(int(input)?, output.bits()),
+        (M::Log, _) => Sees(Items(values.as_list(output)?.iter().map(|v| v.bits()).collect())),
         (M::Mutex, "acquire") => Swap(Holder(None), Holder(Some(op.process))),
         (M::Mutex, _) => Swap(Holder(Some(op.process)), Holder(None)),
         (M::Lease, "acquire") if seen.is_none() => Grant(None),
@@ -122,40 +109,38 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
 
 /// The state after a call, or `None` if the call is not legal.
 fn step(state: &State, act: &Act) -> Option<State> {
-    let same = |legal: bool| legal.then(|| state.clone());
     match (state, act) {
-        (Not(not), Sees(value)) => (!not.contains(value)).then(|| value.clone()),
-        (Not(not), Swap(from, to)) => (!not.contains(from)).then(|| to.clone()),
+        (Not(not), Sees(value)) if !not.contains(value) => Some(value.clone()),
+        (Not(not), Swap(from, to)) if !not.contains(from) => Some(to.clone()),
         (Not(not), Unequal(from)) => Some(Not(not.iter().chain([from]).cloned().collect())),
-        (_, Sees(seen)) => same(state == seen),
+        (_, Sees(seen)) if state == seen => Some(state.clone()),
         (_, Sets(new)) => Some(new.clone()),
-        (_, Swap(from, to)) => (state == from).then(|| to.clone()),
-        (_, Unequal(from)) => same(state != from),
-        (Count(n), Add(by, after)) => after.is_none_or(|a| a == n + by).then_some(Count(n + by)),
+        (_, Swap(from, to)) if state == from => Some(to.clone()),
+        (_, Unequal(from)) if state != from => Some(state.clone()),
+        (Count(n), Add(by, after)) if after.is_none_or(|a| a == n + by) => Some(Count(n + by)),
         (Members(set), Element(x, before, after)) => {
             let rest = set.iter().filter(|member| *member != x);
             let legal = before.is_none_or(|before| before == set.contains(x));
             legal.then(|| Members(rest.chain(after.then_some(x)).copied().collect()))
         }
-        (Items(items), Append(more, offset)) => offset
-            .is_none_or(|offset| offset == items.len() as i128)
-            .then(|| Items([&items[..], more].concat())),
+        (Items(items), Append(more, offset)) => {
+            let legal = offset.is_none_or(|offset| offset == items.len() as i128);
+            legal.then(|| Items([&items[..], more].concat()))
+        }
         (Items(items), Take(wanted, front)) => {
             let (x, rest) = if *front { items.split_first()? } else { items.split_last()? };
             wanted.is_none_or(|wanted| wanted == *x).then(|| Items(rest.to_vec()))
         }
         (Items(items), At(offset, x)) => {
             let there = usize::try_from(*offset).ok().and_then(|offset| items.get(offset));
-            same(there.copied().unwrap_or(ValueId::NULL.bits()) == *x)
+            (there.unwrap_or(&ValueId::NULL.bits()) == x).then(|| state.clone())
         }
-        (&Tokens(granted, _, used), Grant(None)) => Some(Tokens(granted, false, used)),
-        (&Tokens(old, _, used), &Grant(new)) => (new > old).then_some(Tokens(new, true, used)),
-        (&Tokens(granted, active, used), &Holds(token, still)) => {
-            (active && granted == Some(token)).then_some(Tokens(granted, still, used))
+        (&Tokens(max, _, used), Grant(None)) => Some(Tokens(max, false, used)),
+        (&Tokens(max, _, used), &Grant(t)) if t > max => Some(Tokens(t, true, used)),
+        (&Tokens(max, true, used), &Holds(t, on)) if max == Some(t) => Some(Tokens(max, on, used)),
+        (&Tokens(max, on, used), &Use(t)) => {
+            (used <= Some(t) && Some(t) <= max).then_some(Tokens(max, on, Some(t)))
         }
-        (&Tokens(granted, active, used), &Use(token)) => (used <= Some(token)
-            && Some(token) <= granted)
-            .then_some(Tokens(granted, active, Some(token))),
         _ => None,
     }
 }
@@ -165,186 +150,144 @@ fn only_looks(act: &Act) -> bool {
         || matches!(act, Element(_, Some(before), after) if before == after)
 }
 
-/// Drops optional calls that no explanation needs, and sorts the others by what they do.
-fn drop_needless(core: &[Call], optional: &mut Vec<Call>, model: M) {
-    let in_core = |test: &dyn Fn(&Act) -> bool| core.iter().any(|call| test(&call.act));
-    let unequal = in_core(&|act| matches!(act, Unequal(_)));
-    // The values that core calls tell apart, and those that optional swaps turn into them.
-    let tells = |call: &Call| match &call.act {
-        Sees(value) | Swap(value, _) | Unequal(value) => Some(value.clone()),
+/// Drops what no explanation needs, and puts identical calls side by side.
+fn simplify(calls: &mut Vec<Call>) {
+    // An element of all sets seen that no other core call is about, and that a call which began before
+    // them can have added, was there in time: nothing depends on it.
+    let in_time = |call: &Call| match call.act {
+        Element(x, before, true) if before != Some(true) => {
+            let fits = |other: &Call| match &other.act {
+                Sees(Members(seen)) => seen.contains(&x) && call.start <= other.start,
+                act => !matches!(act, Element(y, ..) if x == *y),
+            };
+            calls.iter().filter(|other| other.in_core).all(fits).then_some(x)
+        }
         _ => None,
     };
-    let mut told: BTreeSet<State> = core.iter().filter_map(tells).collect();
-    while let Some(from) = optional.iter().find_map(|call| match &call.act {
-        Swap(from, to) if told.contains(to) && !told.contains(from) => Some(from.clone()),
-        _ => None,
-    }) {
-        told.insert(from);
-    }
-    for call in optional.iter_mut() {
-        if let Sets(to @ Value(_)) | Swap(_, to @ Value(_)) = &mut call.act
-            && !told.contains(to)
-        {
-            *to = Other;
+    let there: BTreeSet<ValueId> = calls.iter().filter_map(in_time).collect();
+    calls.retain_mut(|call| match &mut call.act {
+        Sees(Members(seen)) if call.in_core => {
+            seen.retain(|x| !there.contains(x));
+            true
         }
-    }
-    optional.retain(|call| match &call.act {
-        // A value that cannot be told apart is good for one thing only: being unequal.
-        Sets(Other) => unequal,
-        Swap(from, Other) => unequal && told.contains(from),
+        Element(x, ..) if there.contains(x) => false,
         // Of a lease, only a grant ever makes another call legal.
-        Grant(None) | Holds(..) | Use(_) => false,
-        // An item and the call that takes it can be left out together, if neither is in the core.
-        Append(x, _) if matches!(model, M::Queue | M::Stack) => {
-            in_core(&|act| matches!(act, Take(Some(y), _) if x[0] == *y))
-        }
-        Take(Some(x), _) => in_core(&|act| matches!(act, Append(y, _) if *x == y[0])),
-        act => !only_looks(act),
+        Grant(None) | Holds(..) | Use(_) => call.in_core,
+        act => call.in_core || !only_looks(act),
     });
-    optional.sort_by(|a, b| (&a.act, a.start).cmp(&(&b.act, b.start)));
+    let by_time = |call: &Call| if call.in_core { call.end } else { call.start };
+    calls.sort_by(|a, b| (&a.act, by_time(a)).cmp(&(&b.act, by_time(b))));
+    calls.sort_by_key(|call| !call.in_core);
+}
+
+/// Whether an optional call that led to `state` can serve one of the core calls still `open`; if not,
+/// it can be left out or come later.
+fn serves(calls: &[Call], open: &[&Call], act: &Act, state: &State) -> bool {
+    match (act, state) {
+        (_, Value(_)) => calls
+            .iter()
+            .any(|call| !matches!(call.act, Sets(_)) && step(state, &call.act).is_some()),
+        // What is put in is seen as the beginning of a whole, by its place, or when it is taken.
+        (Sets(Items(more)) | Append(more, _), Items(items)) => {
+            open.iter().any(|call| match &call.act {
+                Sees(Items(seen)) => seen.starts_with(items),
+                At(offset, _) | Append(_, Some(offset)) => items.len() as i128 <= offset + 1,
+                Take(x, _) => items.len() <= calls.len() && *x == more.first().copied(),
+                _ => false,
+            })
+        }
+        // Elements are independent: each is changed right before it is seen, in order.
+        (Element(x, _, after), Members(set)) => open.iter().any(|call| match &call.act {
+            Sees(Members(seen)) => {
+                let wrong = set.symmetric_difference(seen).next();
+                seen.contains(x) == *after && wrong.is_none_or(|wrong| wrong > x)
+            }
+            Element(y, before, _) => x == y && *before == Some(*after),
+            _ => false,
+        }),
+        // A number still to be seen must be within reach of all that may come before it.
+        (_, Count(now)) => open.iter().all(|call| {
+            let (Sees(Count(goal)) | Add(_, Some(goal))) = call.act else { return true };
+            let (mut low, mut high) = (*now, 0);
+            for other in calls.iter().filter(|other| other.start <= call.end) {
+                let Add(by, _) = other.act else { continue };
+                (low, high) = (low + by.min(0), high + by.max(0));
+            }
+            low <= goal && goal <= high
+        }),
+        _ => true,
+    }
 }
 
 /// How far an order has got: the core calls placed, the optional calls used, the state they lead to.
 #[derive(Clone)]
 struct Point {
-    placed: Vec<bool>,
+    placed: BTreeSet<usize>,
     used: BTreeSet<usize>,
     state: State,
     order: Vec<u32>,
 }
 
-struct Search {
-    core: Vec<Call>,
-    optional: Vec<Call>,
+/// All points one call further.
+fn successors(calls: &[Call], point: &Point, open: &[&Call], deadline: i64) -> Vec<Point> {
+    let mut all = Vec::new();
+    let free = |i: usize| !point.placed.contains(&i) && !point.used.contains(&i);
+    for (i, call) in calls.iter().enumerate() {
+        // Of identical core calls the one that ends first goes first, of others the one that begins.
+        let twin = |j: &usize| calls[*j].act == call.act && calls[*j].in_core == call.in_core;
+        let mut twins = (0..i).rev().take_while(twin);
+        if !free(i) || call.start > deadline || twins.any(|j| free(j) && calls[j].start <= deadline)
+        {
+            continue;
+        }
+        let Some(state) = step(&point.state, &call.act) else { continue };
+        if !call.in_core && !serves(calls, open, &call.act, &state) {
+            continue;
+        }
+        let unchanged = state == point.state;
+        let mut next = Point { state, ..point.clone() };
+        if call.in_core { &mut next.placed } else { &mut next.used }.insert(i);
+        next.order.push(call.index.0);
+        // A call that only looks goes first as soon as it can: that only lifts constraints.
+        if unchanged && only_looks(&call.act) {
+            return vec![next];
+        }
+        all.push(next);
+    }
+    all
 }
 
-impl Search {
-    /// Whether the state that an optional call led to can still serve one of the `open` core calls.
-    fn serves(&self, state: &State, act: &Act, open: &[usize]) -> bool {
-        let mut open = open.iter().map(|&i| &self.core[i]);
-        match (act, state) {
-            // What is put in is seen as the beginning of a whole, by its place, or when it is taken.
-            (Sets(_) | Append(..), Items(items)) => open.any(|call| match &call.act {
-                Sees(Items(seen)) => seen.starts_with(items),
-                At(offset, _) | Append(_, Some(offset)) => items.len() as i128 <= offset + 1,
-                act => matches!(act, Take(..)) && items.len() <= self.core.len(),
-            }),
-            // A number still to be seen must be within reach of all that may come before it.
-            (_, Count(now)) => open.all(|call| {
-                let (Sees(Count(goal)) | Add(_, Some(goal))) = call.act else { return true };
-                let before = self.core.iter().chain(&self.optional).filter(|c| c.start <= call.end);
-                let (low, high) = before.fold((*now, 0), |(low, high), other| match other.act {
-                    Add(by, _) => (low + by.min(0), high + by.max(0)),
-                    _ => (low, high),
-                });
-                low <= goal && goal <= high
-            }),
-            _ => true,
-        }
-    }
-
-    /// Set elements are independent, so an optional call is placed right before a core call needs it.
-    fn put_right(&self, point: &mut Point, act: &Act, deadline: i64) -> bool {
-        let Members(set) = &mut point.state else { return true };
-        let wrong: Vec<ValueId> = match act {
-            Sees(Members(seen)) => set.symmetric_difference(seen).copied().collect(),
-            Element(x, Some(before), _) if set.contains(x) != *before => vec![*x],
-            _ => vec![],
+/// Tries all orders and says how many configurations there are; an error if one explains the core.
+fn explore(calls: &[Call], start: State) -> Result<u64, String> {
+    let first =
+        Point { placed: BTreeSet::new(), used: BTreeSet::new(), state: start, order: vec![] };
+    let (mut queue, mut pushed) = (BTreeMap::from([((0, 0, 0), first)]), 0);
+    let mut seen: HashMap<(BTreeSet<usize>, State), Vec<BTreeSet<usize>>> = HashMap::new();
+    let mut configurations = 0;
+    while let Some((_, point)) = queue.pop_first() {
+        let core = calls.iter().enumerate().filter(|(_, call)| call.in_core);
+        let open: Vec<&Call> =
+            core.filter(|(i, _)| !point.placed.contains(i)).map(|(_, call)| call).collect();
+        // A call can come next if no core call that is still open ended before it began.
+        let Some(deadline) = open.iter().map(|call| call.end).min() else {
+            return Err(format!("an explanation exists: operations {:?}", point.order));
         };
-        wrong.into_iter().all(|x| {
-            let now = set.contains(&x);
-            let fix = self.optional.iter().enumerate().filter(|(i, call)| {
-                matches!(call.act, Element(y, _, after) if x == y && after != now)
-                    && !point.used.contains(i)
-            });
-            let Some((i, call)) = fix.min_by_key(|(_, call)| call.start) else { return false };
-            point.used.insert(i);
-            point.order.push(call.index.0);
-            if now {
-                set.remove(&x)
-            } else {
-                set.insert(x)
-            };
-            call.start <= deadline
-        })
-    }
-
-    /// Tries all orders and says how many configurations there are; an error if one explains the core.
-    fn run(&self, start: State) -> Result<u64, String> {
-        let placed = vec![false; self.core.len()];
-        let first = Point { placed, used: BTreeSet::new(), state: start, order: vec![] };
-        let mut queue = BTreeMap::from([((0, 0), vec![first])]);
-        let mut seen: HashMap<(Vec<bool>, State), Vec<BTreeSet<usize>>> = HashMap::new();
-        let mut configurations = 0;
-        while let Some(mut entry) = queue.first_entry() {
-            let Some(point) = entry.get_mut().pop() else {
-                entry.remove();
-                continue;
-            };
-            let open: Vec<usize> = (0..self.core.len()).filter(|&i| !point.placed[i]).collect();
-            let Some(deadline) = open.iter().map(|&i| self.core[i].end).min() else {
-                return Err(format!("an explanation exists: operations {:?}", point.order));
-            };
-            // A point is no better than one that got as far with fewer optional calls.
-            let known = seen.entry((point.placed.clone(), point.state.clone())).or_default();
-            if known.iter().any(|used| used.is_subset(&point.used)) {
-                continue;
-            }
-            known.push(point.used.clone());
-            configurations += 1;
-            if configurations > CONFIGURATIONS_MAX {
-                return Err("too large to re-check".to_owned());
-            }
-            for next in self.successors(&point, &open, deadline) {
-                let used = next.used.len();
-                queue.entry((next.order.len() - used, used)).or_default().push(next);
-            }
+        // A point is no better than one that got as far with fewer optional calls.
+        let known = seen.entry((point.placed.clone(), point.state.clone())).or_default();
+        if known.iter().any(|used| used.is_subset(&point.used)) {
+            continue;
         }
-        Ok(configurations)
-    }
-
-    /// All points one call further. A call can come next if no open core call ended before it began.
-    fn successors(&self, point: &Point, open: &[usize], deadline: i64) -> Vec<Point> {
-        let mut all = Vec::new();
-        let can_come = |&&i: &&usize| self.core[i].start <= deadline;
-        for &i in open.iter().filter(can_come) {
-            let (call, mut next) = (&self.core[i], point.clone());
-            // Of identical core calls the one that ends first goes first.
-            let twin = |j: &usize| *j < i && self.core[*j].act == call.act;
-            if open.iter().filter(can_come).any(twin)
-                || !self.put_right(&mut next, &call.act, deadline)
-            {
-                continue;
-            }
-            let Some(state) = step(&next.state, &call.act) else { continue };
-            let unchanged = state == point.state;
-            next.state = state;
-            next.placed[i] = true;
-            next.order.push(call.index.0);
-            // A call that only looks goes first as soon as it can: that only lifts constraints.
-            if unchanged && only_looks(&call.act) {
-                return vec![next];
-            }
-            all.push(next);
+        known.push(point.used.clone());
+        configurations += 1;
+        if configurations > CONFIGURATIONS_MAX {
+            return Err("too large to re-check".to_owned());
         }
-        for (i, call) in self.optional.iter().enumerate() {
-            // Identical optional calls are used in order of start.
-            let twin =
-                i > 0 && self.optional[i - 1].act == call.act && !point.used.contains(&(i - 1));
-            let on_demand = matches!(call.act, Element(..));
-            if twin || on_demand || call.start > deadline || point.used.contains(&i) {
-                continue;
-            }
-            let Some(state) = step(&point.state, &call.act) else { continue };
-            if self.serves(&state, &call.act, open) {
-                let mut next = Point { state, ..point.clone() };
-                next.used.insert(i);
-                next.order.push(call.index.0);
-                all.push(next);
-            }
+        for next in successors(calls, &point, &open, deadline) {
+            pushed += 1;
+            queue.insert((next.placed.len(), next.used.len(), pushed), next);
         }
-        all
     }
+    Ok(configurations)
 }
 
 /// Re-checks a refutation. The error says why the certificate proves nothing: it is malformed, or an
@@ -356,48 +299,42 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
     if listed.len() < certificate.core.len() || (any && model != M::Register) {
         return Err("an operation is listed twice, or the model cannot start in any state".into());
     }
-    let (mut core, mut optional) = (Vec::new(), Vec::new());
+    let mut calls = Vec::new();
     for op in history.ops() {
         let ((start, end), index) = (history.span(&op), op.index);
-        let left_out =
-            op.outcome() == Outcome::Fail || start > part.cut || (any && end < part.from);
         let rules = [
             (history.key(op.key) == key, "is on another key"),
             (op.outcome() == Outcome::Ok && start <= end, "did not end well"),
             (end <= part.cut, "ends after the cut"),
             (!any || start >= part.from, "begins before the window"),
         ];
-        let broken = rules.iter().find(|(holds, _)| !holds);
         let in_core = listed.remove(&index);
-        match broken {
-            Some((_, why)) if in_core => return Err(format!("core operation {} {why}", index.0)),
-            _ if left_out || !rules[0].0 => continue,
-            _ => {}
+        if let (true, Some((_, why))) = (in_core, rules.iter().find(|(holds, _)| !holds)) {
+            return Err(format!("core operation {} {why}", index.0));
         }
-        let act = meaning(history, &op, model)
-            .ok_or_else(|| format!("operation {} has no meaning in the model", index.0))?;
-        if in_core {
-            core.push(Call { index, start, end, act });
-        } else {
-            optional.push(Call { index, start, end: i64::MAX, act });
+        let left_out = start > part.cut || (any && end < part.from);
+        if rules[0].0 && op.outcome() != Outcome::Fail && !left_out {
+            let act = meaning(history, &op, model)
+                .ok_or_else(|| format!("operation {} has no meaning in the model", index.0))?;
+            calls.push(Call { index, start, end, in_core, act });
         }
     }
     if let Some(missing) = listed.first() {
         return Err(format!("core operation {} does not exist", missing.0));
     }
-    core.sort_by_key(|call| call.end);
-    drop_needless(&core, &mut optional, model);
-    let start = match model {
-        M::Register if any => Not(BTreeSet::new()),
-        M::Register => Value(initial),
-        M::Counter => Count(0),
-        M::Set => Members(BTreeSet::new()),
-        M::Mutex => Holder(None),
-        M::Lease => Tokens(None, false, None),
-        M::Kv | M::Queue | M::Stack | M::Log => Items(vec![]),
-    };
-    let search = Search { core, optional };
-    let configurations = search.run(start)?;
-    let (core, context) = (search.core.len(), search.optional.len());
-    Ok(Verified { configurations, core, context })
+    simplify(&mut calls);
+    let configurations = explore(
+        &calls,
+        match model {
+            M::Register if any => Not(BTreeSet::new()),
+            M::Register => Value(initial),
+            M::Counter => Count(0),
+            M::Set => Members(BTreeSet::new()),
+            M::Mutex => Holder(None),
+            M::Lease => Tokens(None, false, None),
+            M::Kv | M::Queue | M::Stack | M::Log => Items(vec![]),
+        },
+    )?;
+    let core = certificate.core.len();
+    Ok(Verified { configurations, core, context: calls.len() - core })
 }

@@ -262,18 +262,14 @@ impl Builder {
         column[op.0 as usize] = revision;
     }
 
-    /// Replaces an operation's input, for formats that repeat it in the completion.
-    pub(crate) fn set_input(&mut self, op: OpIndex, input: ValueId) {
-        self.history.cols.input[op.0 as usize] = input;
-    }
-
     /// The operations put in so far, for readers that must look back.
     pub(crate) fn so_far(&self) -> &History {
         &self.history
     }
 
     /// The finished history.
-    pub fn finish(self) -> History {
+    pub fn finish(mut self) -> History {
+        self.history.cols.shrink();
         self.history
     }
 }

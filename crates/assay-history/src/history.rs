@@ -1,5 +1,6 @@
 //! The history itself: one row per operation, stored by column.
 
+use crate::lines::RecordLines;
 use crate::value::{ValueId, Values};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -245,10 +246,6 @@ impl Names {
         }
         id
     }
-
-    pub(crate) fn find(&self, value: ValueId) -> Option<u32> {
-        self.ids.get(&value).copied()
-    }
 }
 
 /// What clients did and saw. Built by a reader or a [`crate::Builder`]; never changed afterwards.
@@ -265,7 +262,7 @@ pub struct History {
     pub(crate) types: Names,
     pub(crate) cols: Columns,
     /// Line of each record where records are not lines; empty where record number = line number.
-    pub(crate) record_lines: Vec<u32>,
+    pub(crate) record_lines: RecordLines,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -286,6 +283,21 @@ pub(crate) struct Columns {
     pub(crate) flags: Vec<u16>,
     /// Order hints; empty unless some record has one, then [`NEVER`] where a record has none.
     pub(crate) revision: Vec<i64>,
+}
+
+impl Columns {
+    /// Gives back what growing left over.
+    pub(crate) fn shrink(&mut self) {
+        let ids = [&mut self.op_id, &mut self.input, &mut self.output, &mut self.error];
+        ids.into_iter().for_each(Vec::shrink_to_fit);
+        [&mut self.node_seen, &mut self.fault_epoch].into_iter().for_each(Vec::shrink_to_fit);
+        let numbers =
+            [&mut self.process, &mut self.key, &mut self.invoke_at, &mut self.complete_at];
+        numbers.into_iter().for_each(Vec::shrink_to_fit);
+        let times = [&mut self.invoke_ts, &mut self.complete_ts, &mut self.revision];
+        times.into_iter().for_each(Vec::shrink_to_fit);
+        [&mut self.op_type, &mut self.flags].into_iter().for_each(Vec::shrink_to_fit);
+    }
 }
 
 impl History {
@@ -386,18 +398,16 @@ impl History {
 
     /// The line a record came from.
     pub fn line(&self, record: u32) -> u64 {
-        match self.record_lines.get(record as usize) {
-            Some(&line) => u64::from(line),
-            None => u64::from(record),
-        }
+        u64::from(self.record_lines.get(record).unwrap_or(record))
     }
 
     /// How many bytes the history holds on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let per_op = 9 * 4 + 2 * 8 + 2 * 2 + 4;
+        // Ten columns of four bytes, two times of eight, type and flags of two.
+        let per_op = 10 * 4 + 2 * 8 + 2 * 2;
         self.cols.op_id.capacity() * per_op
             + self.cols.revision.capacity() * 8
-            + self.record_lines.capacity() * 4
+            + self.record_lines.heap_bytes()
             + self.values.heap_bytes()
     }
 }

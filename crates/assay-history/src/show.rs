@@ -21,7 +21,7 @@ impl Values {
             View::Null => out.push_str("null"),
             View::Bool(true) => out.push_str("true"),
             View::Bool(false) => out.push_str("false"),
-            View::Int(int) => out.push_str(&int.to_string()),
+            View::Int(int) => push(int, out),
             View::Number(text) => out.push_str(text),
             View::Str(text) => write_json_str(text, out),
             View::List(items) => {
@@ -40,19 +40,28 @@ impl Values {
 
     fn write_json_map(&self, pairs: &[ValueId], out: &mut String) {
         out.push('{');
-        for (i, pair) in pairs.chunks_exact(2).enumerate() {
+        for (i, (text, key, value)) in self.sorted_pairs(pairs).into_iter().enumerate() {
             if i > 0 {
                 out.push(',');
             }
-            match self.as_str(pair[0]) {
-                Some(text) => write_json_str(text, out),
+            match self.as_str(key) {
+                Some(_) => out.push_str(&text),
                 // EDN allows any value as a key; JSON wants a string, so such a key is quoted.
-                None => write_json_str(&self.show(pair[0]).to_string(), out),
+                None => write_json_str(&text, out),
             }
             out.push(':');
-            self.write_json(pair[1], out);
+            self.write_json(value, out);
         }
         out.push('}');
+    }
+
+    /// A map's keys as JSON text, its keys and its values, by that text: ids depend on what was
+    /// interned first, which nobody should see.
+    pub(crate) fn sorted_pairs(&self, pairs: &[ValueId]) -> Vec<(String, ValueId, ValueId)> {
+        let pair = |pair: &[ValueId]| (self.show(pair[0]).to_string(), pair[0], pair[1]);
+        let mut sorted: Vec<_> = pairs.chunks_exact(2).map(pair).collect();
+        sorted.sort();
+        sorted
     }
 }
 
@@ -64,19 +73,29 @@ impl fmt::Display for Show<'_> {
     }
 }
 
+/// Appends a number, or anything else that prints, without a string in between.
+pub(crate) fn push(item: impl fmt::Display, out: &mut String) {
+    use fmt::Write;
+    write!(out, "{item}").expect("a string can always grow");
+}
+
 /// Appends a JSON string literal.
 pub(crate) fn write_json_str(text: &str, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
+    let mut rest = text;
+    // Everything that needs an escape is one byte long.
+    while let Some(place) = rest.find(|c: char| c == '"' || c == '\\' || (c as u32) < 0x20) {
+        out.push_str(&rest[..place]);
+        match rest.as_bytes()[place] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            control => push(format_args!("\\u{control:04x}"), out),
         }
+        rest = &rest[place + 1..];
     }
+    out.push_str(rest);
     out.push('"');
 }

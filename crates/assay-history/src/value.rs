@@ -1,9 +1,9 @@
 //! Values as clients sent and received them, each stored once.
 //!
-//! A history of ten million operations mentions few *different* values, or many small integers. So a
-//! value is a 32-bit [`ValueId`]: small integers live inside the id itself, everything else lives once
-//! in a [`Values`] pool. Two ids of one pool are equal exactly when the values are equal, which turns
-//! every comparison a checker makes into an integer comparison.
+//! A history of ten million operations mentions few *different* values, or many small integers. So
+//! a value is a 32-bit [`ValueId`]: small integers live inside the id itself, everything else lives
+//! once in a [`Values`] pool. Two ids of one pool are equal exactly when the values are equal,
+//! which turns every comparison a checker makes into an integer comparison.
 //!
 //! ```
 //! use assay_history::{Values, View};
@@ -82,7 +82,8 @@ pub enum View<'a> {
     Int(i64),
     /// Any other number, as canonical text.
     Number(&'a str),
-    /// A string. EDN keywords and symbols outside the fixed fields keep their spelling (`":timed-out"`).
+    /// A string. EDN keywords and symbols outside the fixed fields keep their spelling
+    /// (`":timed-out"`).
     Str(&'a str),
     /// A list.
     List(&'a [ValueId]),
@@ -158,21 +159,21 @@ impl Values {
         self.intern_bytes(Kind::Str, value.as_bytes())
     }
 
-    /// A number given as text in JSON syntax, brought to one canonical form: integers that fit 64 bits
-    /// become integers, whole floats too, so that `1`, `1.0` and `1e0` are the same value.
+    /// A number given as text in JSON syntax, brought to one canonical form: integers that fit 64
+    /// bits become integers, whole floats too, so that `1`, `1.0` and `1e0` are the same value.
     pub fn number(&mut self, text: &str) -> ValueId {
         if let Ok(int) = text.parse::<i64>() {
             return self.int(int);
         }
         let looks_whole = !text.contains(['.', 'e', 'E']);
-        match text.parse::<f64>() {
-            Ok(float) if !looks_whole && float.fract() == 0.0 && float.abs() < 9.0e15 => {
-                self.int(float as i64)
-            }
-            Ok(float) if !looks_whole && float.is_finite() => {
-                self.intern_bytes(Kind::Number, float.to_string().as_bytes())
-            }
-            _ => self.intern_bytes(Kind::Number, text.as_bytes()),
+        let canonical = match text.parse::<f64>() {
+            // Written out in full, so that what is written to a file reads back as the same value.
+            Ok(float) if !looks_whole && float.is_finite() => float.to_string(),
+            _ => text.to_string(),
+        };
+        match canonical.parse::<i64>() {
+            Ok(int) => self.int(int),
+            Err(_) => self.intern_bytes(Kind::Number, canonical.as_bytes()),
         }
     }
 

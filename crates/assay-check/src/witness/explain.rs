@@ -45,7 +45,7 @@ fn register_reason(history: &History, refutation: &Refutation) -> Option<String>
         // Something else was certainly there after every write of the value and before the read.
         let between = refutation.core.iter().find(|&&other| {
             let (other_start, other_end) = history.span(&history.op(other));
-            shown_value(history, model, other).is_some_and(|shown| shown != op.output)
+            shows_other_value(history, model, other, op.output)
                 && written_by < other_start
                 && other_end < start
         })?;
@@ -75,6 +75,15 @@ fn shown_value(history: &History, model: ModelKind, index: OpIndex) -> Option<Va
     }
 }
 
+/// Whether a register certainly held something else than `value` at some moment of an operation.
+fn shows_other_value(history: &History, model: ModelKind, index: OpIndex, value: ValueId) -> bool {
+    let op = history.op(index);
+    let compared_unequal = model.verb(history.type_name(op.op_type)) == Some("cas")
+        && op.output == ValueId::FALSE
+        && history.values.as_list(op.input).is_some_and(|pair| pair.first() == Some(&value));
+    compared_unequal || shown_value(history, model, index).is_some_and(|shown| shown != value)
+}
+
 /// All operations on the witness's key that may have written a value.
 fn writes_of(history: &History, refutation: &Refutation, value: ValueId) -> Vec<OpIndex> {
     let model = refutation.certificate.model;
@@ -95,10 +104,17 @@ fn general_reason(history: &History, refutation: &Refutation) -> String {
     };
     let stuck: Vec<String> = order.stuck.iter().map(|&op| phrase_of(history, model, op)).collect();
     let placed: Vec<String> = order.placed.iter().map(|&op| phrase(history, model, op)).collect();
-    let so_far = if placed.is_empty() { "at the start".into() } else { placed.join(", then ") };
+    // The end of the order is what matters; the beginning of a long one only tires.
+    const SHOWN_MAX: usize = 4;
+    let skipped = placed.len().saturating_sub(SHOWN_MAX);
+    let so_far = match placed.len() {
+        0 => "at the start".to_string(),
+        _ if skipped == 0 => format!("after {}", placed.join(", then ")),
+        _ => format!("after {skipped} others, then {}", placed[skipped..].join(", then ")),
+    };
     format!(
-        "No order of these {count} operations fits the {} model: after {so_far}, {} cannot follow, and \
-         every other order ends earlier or the same way.",
+        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow, and every \
+         other order ends earlier or the same way.",
         model.name(),
         stuck.join(" and ")
     )

@@ -101,8 +101,11 @@ pub(super) fn format_of(head: &[u8]) -> Result<Format, ReadError> {
     }
 }
 
+/// How much of the first record is looked at to tell the two kinds of JSON apart.
+const RECORD_PEEK_BYTES: usize = 2 << 10;
+
 fn is_jepsen_json(text: &str) -> bool {
-    let first_line = text.lines().next().unwrap_or("");
-    let has = |name: &str| first_line.contains(&format!("\"{name}\""));
+    let beginning = &text[..text.floor_char_boundary(RECORD_PEEK_BYTES)];
+    let has = |name: &str| beginning.contains(&format!("\"{name}\""));
     has("type") && has("f") && !has("op_id") && !has("event")
 }

@@ -1,70 +1,29 @@
 //! A JSON scanner that knows where it is going.
 //!
 //! A general JSON library builds a value for every field of every line before we look at one; on
-//! histories that is three to five times slower than walking the bytes once (docs/adr/0002). So this
-//! module does two things only: [`Json::raw`] steps over a field's value and remembers where it stands
-//! (or what it is, for null, booleans and small integers), and [`intern`] turns remembered text into a
-//! pooled value, strictly by RFC 8259. A property test holds it against serde_json.
+//! histories that costs two to four times as much as walking the bytes once (docs/adr/0002). So
+//! this module does two things only: [`Json::raw`] steps over a field's value and remembers where
+//! it stands (or what it is, for null, booleans and small integers), and [`intern`] turns
+//! remembered text into a pooled value, strictly by RFC 8259. A property test holds it against
+//! serde_json.
 
 use super::NESTING_MAX;
+use super::raw::{Held, Raw};
 use crate::value::{ValueId, Values};
 
-/// A field's value: known at once, or the range of the block where its text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Raw(u64);
-
 impl Raw {
-    pub(super) const NULL: Raw = Raw(0);
-
-    fn known(id: ValueId) -> Raw {
-        Raw(u64::from(id.bits()) << 32)
-    }
-
-    fn text(start: usize, end: usize) -> Raw {
-        debug_assert!(end > start);
-        Raw((start as u64) << 32 | (end - start) as u64)
-    }
-
     /// The value, interned; `block` is the text it was scanned from.
     pub(super) fn intern(self, block: &str, values: &mut Values) -> Result<ValueId, String> {
-        match self.span() {
-            None => Ok(ValueId::from_bits((self.0 >> 32) as u32)),
-            Some((start, end)) => intern(&block[start..end], values),
-        }
-    }
-
-    fn span(self) -> Option<(usize, usize)> {
-        let (start, len) = ((self.0 >> 32) as usize, (self.0 & 0xffff_ffff) as usize);
-        (len > 0).then_some((start, start + len))
-    }
-
-    /// The text of a string without escapes; `None` for anything else.
-    pub(super) fn plain_str(self, block: &str) -> Option<&str> {
-        let (start, end) = self.span()?;
-        let text = block[start..end].strip_prefix('"')?.strip_suffix('"')?;
-        (!text.contains('\\')).then_some(text)
-    }
-
-    /// The integer, if it is one of 64 bits.
-    pub(super) fn int(self, block: &str) -> Option<i64> {
-        match self.span() {
-            None => ValueId::from_bits((self.0 >> 32) as u32).as_inline_int(),
-            Some((start, end)) => block[start..end].parse().ok(),
-        }
-    }
-
-    pub(super) fn bool(self) -> Option<bool> {
-        match self {
-            raw if raw == Raw::known(ValueId::TRUE) => Some(true),
-            raw if raw == Raw::known(ValueId::FALSE) => Some(false),
-            _ => None,
+        match self.held(block) {
+            Held::Known(id) => Ok(id),
+            Held::Text(text) => intern(text, values),
         }
     }
 }
 
 /// A position in JSON text.
 pub(super) struct Json<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     bytes: &'a [u8],
     pub(super) pos: usize,
 }
@@ -74,10 +33,12 @@ impl<'a> Json<'a> {
         Json { text, bytes: text.as_bytes(), pos }
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.pos).copied()
     }
 
+    #[inline]
     pub(super) fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.pos += 1;
@@ -85,6 +46,7 @@ impl<'a> Json<'a> {
     }
 
     /// Steps over `byte` (after space) if it comes next.
+    #[inline]
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let found = self.peek() == Some(byte);
@@ -92,10 +54,17 @@ impl<'a> Json<'a> {
         found
     }
 
+    #[inline]
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(&format!("'{}'", byte as char))) }
+        if self.eat(byte) { Ok(()) } else { Err(self.missing(byte)) }
     }
 
+    #[cold]
+    fn missing(&self, byte: u8) -> String {
+        self.unexpected(&format!("'{}'", byte as char))
+    }
+
+    #[cold]
     pub(super) fn unexpected(&self, wanted: &str) -> String {
         match self.text[self.pos.min(self.text.len())..].chars().next() {
             Some(c) if c != '\n' => format!("expected {wanted}, found {c:?}"),
@@ -121,6 +90,7 @@ impl<'a> Json<'a> {
     }
 
     /// Steps over any value.
+    #[inline]
     pub(super) fn raw(&mut self) -> Result<Raw, String> {
         self.skip_space();
         let start = self.pos;
@@ -141,8 +111,9 @@ impl<'a> Json<'a> {
         }
     }
 
+    #[inline]
     fn word(&mut self, word: &str, id: ValueId) -> Result<Raw, String> {
-        if self.text[self.pos..].starts_with(word) {
+        if self.bytes[self.pos..].starts_with(word.as_bytes()) {
             self.pos += word.len();
             Ok(Raw::known(id))
         } else {
@@ -150,6 +121,7 @@ impl<'a> Json<'a> {
         }
     }
 
+    #[inline]
     fn raw_number(&mut self) -> Raw {
         let start = self.pos;
         let negative = self.peek() == Some(b'-');
@@ -195,6 +167,41 @@ impl<'a> Json<'a> {
     }
 }
 
+/// How many bytes at the start of `buffer` are whole top-level maps, whatever stands around them.
+pub(super) fn maps_end(buffer: &[u8]) -> usize {
+    let (mut depth, mut end, mut i) = (0usize, 0, 0);
+    while i < buffer.len() {
+        match buffer[i] {
+            b'"' => {
+                i += 1;
+                while i < buffer.len() && buffer[i] != b'"' {
+                    i += if buffer[i] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'{' => depth += 1,
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    end = i + 1;
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    end
+}
+
+impl Values {
+    /// Parses one JSON value into the pool.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in words.
+    pub fn parse_json(&mut self, text: &str) -> Result<ValueId, String> {
+        intern(text, self)
+    }
+}
+
 /// Parses one JSON value, strictly, into the pool.
 pub(super) fn intern(text: &str, values: &mut Values) -> Result<ValueId, String> {
     let mut json = Json::new(text, 0);
@@ -226,11 +233,10 @@ fn value(json: &mut Json<'_>, values: &mut Values, depth: usize) -> Result<Value
         }
         Some(b'{') => map(json, values, depth),
         _ => {
-            let start = json.pos;
             let raw = json.raw()?;
-            match raw.span() {
-                None => raw.intern("", values),
-                Some(_) => number(&json.text[start..json.pos], values),
+            match raw.held(json.text) {
+                Held::Known(id) => Ok(id),
+                Held::Text(text) => number(text, values),
             }
         }
     }

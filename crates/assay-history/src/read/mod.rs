@@ -9,12 +9,19 @@
 
 mod detect;
 mod edn;
+mod edn_value;
 mod error;
 mod jepsen;
 mod json;
+#[cfg(test)]
+mod json_test;
 mod jsonl;
+mod jsonl_build;
+mod notation;
+mod pairing;
 mod pipeline;
 mod porcupine;
+mod raw;
 
 pub use detect::Format;
 pub use error::ReadError;
@@ -59,5 +66,24 @@ pub fn read<'a>(
         Format::JepsenJson => jepsen::read_json(source, options),
         Format::JepsenEdn => jepsen::read_edn(source, options),
         Format::PorcupineLog => porcupine::read(source, options),
+    }
+}
+
+/// A time in nanoseconds; `None` unless it is a whole number below 2^62.
+fn time_ns(raw: raw::Raw, text: &str) -> Option<i64> {
+    raw.int(text).filter(|time| time.unsigned_abs() < 1 << 62)
+}
+
+fn bad_time(name: &str) -> String {
+    format!("{name} must be a whole number of nanoseconds below 2^62")
+}
+
+/// Counts a field that has no column, for a bounded number of names.
+fn count_ignored(ignored: &mut Vec<(String, u64)>, name: &str) {
+    const NAMES_MAX: usize = 20;
+    match ignored.iter().position(|(known, _)| known == name) {
+        Some(i) => ignored[i].1 += 1,
+        None if ignored.len() < NAMES_MAX => ignored.push((name.to_string(), 1)),
+        None => {}
     }
 }

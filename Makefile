@@ -1,0 +1,27 @@
+# Assay's few commands. `make` alone lists them.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test bench lint fuzz deps
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+demo: ## check two bundled histories and write an HTML report
+	@scripts/demo.sh
+
+test: deps lint ## everything that must be green: lints, tests, documentation
+	cargo test --workspace
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+lint: ## formatting and clippy, warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+bench: ## measure the checkers and print the figures
+	cargo bench -p assay-check
+
+fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each
+	@scripts/fuzz.sh
+
+deps: ## install what the tests need, or say what is missing
+	@scripts/install-deps.sh

@@ -1,0 +1,195 @@
+//! The checker, the verifier and brute force agree on hundreds of thousands of small histories.
+//!
+//! A failure prints the history and how to run it again:
+//! `ASSAY_CASE=queue:17 cargo test -p assay-check --test agreement one_case -- --ignored --nocapture`
+
+mod support;
+
+use assay_check::{
+    Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, check, verify,
+};
+use assay_history::Outcome;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::Case;
+use support::brute;
+use support::generate::generate;
+
+const CHECKED_PER_MODEL: u64 = 100_000;
+const VERIFIED_PER_MODEL: u64 = 50_000;
+const CANARY_CASES: u64 = 5_000;
+
+/// Says what is wrong with a judgement, if anything is.
+type Judge = dyn Fn(&Case, bool) -> Result<(), String> + Sync;
+
+/// Runs a judge over the cases of the seeds below `count`; the smallest case it objects to, as text.
+fn first_objection(model: ModelKind, count: u64, judge: &Judge) -> Result<(), String> {
+    let refuted = AtomicUsize::new(0);
+    let worst = (0..count)
+        .into_par_iter()
+        .filter_map(|seed| {
+            let case = generate(model, seed);
+            let explained = brute::linearizable(&case);
+            refuted.fetch_add(usize::from(!explained), Ordering::Relaxed);
+            let what = judge(&case, explained).err()?;
+            Some((case.ops.len(), seed, what))
+        })
+        .min();
+    let refuted = refuted.into_inner() as f64 * 100.0 / count as f64;
+    println!("{}: {count} histories, {refuted:.1} % refuted", model.name());
+    if let Some((_, seed, what)) = worst {
+        return Err(report(&generate(model, seed), seed, &what));
+    }
+    // Both answers must be common, or agreement says little.
+    assert!((40.0..=60.0).contains(&refuted), "{refuted:.1} % refuted");
+    Ok(())
+}
+
+fn report(case: &Case, seed: u64, what: &str) -> String {
+    let name = case.model.name();
+    format!(
+        "{what}\n{name}, seed {seed}, initial {}:\n{}again: ASSAY_CASE={name}:{seed} cargo test \
+         -p assay-check --test agreement one_case -- --ignored --nocapture",
+        case.initial,
+        case.json_lines()
+    )
+}
+
+/// The checker must say what brute force says, and prove it when it refutes.
+fn judge_checker(case: &Case, explained: bool) -> Result<(), String> {
+    let (history, initial) = case.history();
+    let options = CheckOptions { initial, ..CheckOptions::new(case.model) };
+    let report = check(&history, &options).map_err(|error| format!("not checked: {error}"))?;
+    let right = if explained { Answer::Linearizable } else { Answer::Refuted };
+    if report.answer != right {
+        return Err(format!("the checker says {:?}, brute force {right:?}", report.answer));
+    }
+    if report.refutations.is_empty() != explained {
+        return Err(format!("{} refutations", report.refutations.len()));
+    }
+    for refutation in &report.refutations {
+        let certificate = &refutation.certificate;
+        if let Err(why) = verify(&history, certificate) {
+            return Err(format!("the verifier rejects {certificate:?}: {why}"));
+        }
+        for i in 0..certificate.core.len() {
+            let mut smaller = certificate.clone();
+            let forgotten = smaller.core.remove(i);
+            match verify(&history, &smaller) {
+                Err(why) if why.starts_with("an explanation exists") => {}
+                other => {
+                    return Err(format!(
+                        "{certificate:?} is not minimal: without {forgotten:?} {other:?}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The verifier must confirm "no order explains all ok operations of some key" iff it is so.
+fn judge_verifier(case: &Case, explained: bool) -> Result<(), String> {
+    let (history, initial) = case.history();
+    let mut refuted = false;
+    for key in history.ops().map(|op| history.key(op.key)).collect::<Vec<_>>() {
+        let on_key = history.ops().filter(|op| history.key(op.key) == key);
+        let core = on_key.filter(|op| op.outcome() == Outcome::Ok).map(|op| op.index).collect();
+        let part = Relaxation::none();
+        let certificate = Certificate { model: case.model, initial, key, part, core };
+        match verify(&history, &certificate) {
+            Ok(_) => refuted = true,
+            Err(why) if why.starts_with("an explanation exists") => {}
+            Err(why) => return Err(format!("the verifier gives up: {why}")),
+        }
+    }
+    if refuted == explained {
+        return Err(format!("verifier: refuted {refuted}, brute force: explained {explained}"));
+    }
+    Ok(())
+}
+
+macro_rules! agreement {
+    ($($model:ident $name:ident;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn checker_agrees_with_brute_force() {
+                first_objection(ModelKind::$model, CHECKED_PER_MODEL, &judge_checker)
+                    .unwrap_or_else(|objection| panic!("{objection}"));
+            }
+
+            #[test]
+            fn verifier_agrees_with_brute_force() {
+                first_objection(ModelKind::$model, VERIFIED_PER_MODEL, &judge_verifier)
+                    .unwrap_or_else(|objection| panic!("{objection}"));
+            }
+        }
+    )*};
+}
+
+agreement! {
+    Register register;
+    Kv kv;
+    Counter counter;
+    Set set;
+    Queue queue;
+    Stack stack;
+    Log log;
+    Mutex mutex;
+    Lease lease;
+}
+
+/// A checker that answers like this must be caught, whatever the model but for `harmless` ones.
+fn assert_caught(harmless: &[ModelKind], answer: fn(&Case) -> bool) {
+    let judge = move |case: &Case, explained: bool| {
+        if answer(case) == explained { Ok(()) } else { Err("wrong".to_owned()) }
+    };
+    for info in MODELS.iter().filter(|info| !harmless.contains(&info.kind)) {
+        let objection = first_objection(info.kind, CANARY_CASES, &judge);
+        assert!(objection.is_err(), "{}: nobody noticed", info.names[0]);
+    }
+}
+
+#[test]
+fn canary_a_checker_that_always_says_linearizable_is_caught() {
+    assert_caught(&[], |_| true);
+}
+
+#[test]
+fn canary_a_checker_that_ignores_unknown_operations_is_caught() {
+    // Nothing that is unknown about a lease ever makes another operation legal: see docs/models.md.
+    assert_caught(&[ModelKind::Lease], |case| {
+        let ops = case.ops.iter().filter(|op| !op.how.is_unknown()).cloned().collect();
+        brute::linearizable(&Case { ops, ..case.clone() })
+    });
+}
+
+#[test]
+fn canary_a_checker_that_takes_equal_times_for_an_order_is_caught() {
+    assert_caught(&[], |case| {
+        let mut case = case.clone();
+        for op in case.ops.iter_mut().filter(|op| op.end > op.start) {
+            (op.start, op.end) = (op.start * 2, op.end * 2 - 1);
+        }
+        for op in case.ops.iter_mut().filter(|op| op.end == op.start) {
+            (op.start, op.end) = (op.start * 2, op.end * 2);
+        }
+        brute::linearizable(&case)
+    });
+}
+
+#[test]
+#[ignore = "runs the one case that ASSAY_CASE=model:seed names"]
+fn one_case() {
+    let wanted = std::env::var("ASSAY_CASE").expect("ASSAY_CASE=model:seed names a case");
+    let (name, seed) = wanted.split_once(':').expect("ASSAY_CASE is model:seed");
+    let model = ModelKind::named(name).expect("the model exists");
+    let seed: u64 = seed.parse().expect("the seed is a number");
+    let case = generate(model, seed);
+    let explained = brute::linearizable(&case);
+    println!("brute force: explained {explained}\n{}", report(&case, seed, "the case"));
+    println!("verifier: {:?}", judge_verifier(&case, explained));
+    judge_checker(&case, explained).unwrap_or_else(|what| panic!("{what}"));
+}

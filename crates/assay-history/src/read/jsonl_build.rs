@@ -1,0 +1,236 @@
+//! Assay's own JSON lines, put together: events become operations, windows and counts.
+
+use super::ReadError;
+use super::jsonl::{Event, Kind};
+use super::pipeline::Assemble;
+use super::raw::Raw;
+use crate::builder::{Builder, Completion, Invocation};
+use crate::history::{Clock, Column, FaultWindow, History, OPS_MAX, OpIndex, TYPES_MAX};
+use crate::value::ValueId;
+use rustc_hash::FxHashMap;
+
+/// Puts the events of a file together.
+pub(super) struct Assembler {
+    builder: Builder,
+    open: FxHashMap<ValueId, OpIndex>,
+    ignored: Vec<(String, u64)>,
+    /// The line of the footer.
+    ended: Option<u64>,
+}
+
+impl Assemble<Event> for Assembler {
+    fn take(&mut self, text: &str, event: Event) -> Result<(), ReadError> {
+        let line = event.line;
+        self.apply(text, event).map_err(|message| ReadError::record(line, message))
+    }
+
+    fn torn(&mut self, line: u64) {
+        self.builder.meta().torn_tail = Some(line);
+    }
+}
+
+impl Assembler {
+    pub(super) fn new() -> Assembler {
+        Assembler {
+            builder: Builder::new(),
+            open: FxHashMap::default(),
+            ignored: Vec::new(),
+            ended: None,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> History {
+        self.builder.meta().fields_ignored = self.ignored;
+        self.builder.finish()
+    }
+
+    fn apply(&mut self, text: &str, event: Event) -> Result<(), String> {
+        if let Some(footer) = self.ended {
+            return Err(format!("there is a record after the footer in line {footer}"));
+        }
+        match event.kind {
+            Kind::Row => {
+                let op = self.invoke(text, &event)?;
+                self.complete(text, &event, op)?;
+                self.ignore(event.others);
+            }
+            Kind::Invoke => {
+                let op = self.invoke(text, &event)?;
+                let op_id = self.builder.so_far().op(op).op_id;
+                if self.open.insert(op_id, op).is_some() {
+                    let id = self.builder.values_ref().show(op_id);
+                    return Err(format!(
+                        "operation {id} is invoked again while it is still open: every send needs \
+                         an op_id of its own"
+                    ));
+                }
+                self.ignore(event.others);
+            }
+            Kind::Complete => {
+                let op = self.opened(text, &event)?;
+                self.complete(text, &event, op)?;
+                self.ignore(event.others);
+            }
+            Kind::Header => self.header(text, event.others)?,
+            Kind::Fault => self.fault(text, &event)?,
+            Kind::Footer => {
+                self.ended = Some(event.line);
+                self.footer(text, event.others)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, text: &str, event: &Event, column: Column) -> Result<ValueId, String> {
+        let raw = event.fields[column as usize];
+        raw.intern(text, self.builder.values())
+            .map_err(|why| format!("{}: {why}", Column::ALL[column as usize].1))
+    }
+
+    fn invoke(&mut self, text: &str, event: &Event) -> Result<OpIndex, String> {
+        if self.builder.len() >= OPS_MAX {
+            return Err(format!("a history holds at most {OPS_MAX} operations"));
+        }
+        for column in [Column::OpId, Column::ProcessId, Column::InvokeTs, Column::OpType] {
+            if event.columns & column.bit() == 0 {
+                let name = Column::ALL[column as usize].1;
+                return Err(format!("the field \"{name}\" is missing"));
+            }
+        }
+        let op_type = self.value(text, event, Column::OpType)?;
+        if self.builder.values_ref().as_str(op_type).is_none() {
+            return Err("op_type must be a string such as \"read\"".to_string());
+        }
+        let op_type = self.builder.type_id(op_type).ok_or_else(|| {
+            format!("more than {TYPES_MAX} different op_types: is a value in the wrong field?")
+        })?;
+        let call = Invocation {
+            op_id: Some(self.value(text, event, Column::OpId)?),
+            process: self.value(text, event, Column::ProcessId)?,
+            op_type: "",
+            ts: time(text, event, Column::InvokeTs)?.ok_or("invoke_ts must not be null")?,
+            key: self.value(text, event, Column::Key)?,
+            input: self.value(text, event, Column::Input)?,
+            node_seen: self.value(text, event, Column::NodeSeen)?,
+            fault_epoch: self.value(text, event, Column::FaultEpoch)?,
+            at: event.line.min(u64::from(u32::MAX)) as u32,
+            columns: event.columns,
+        };
+        let op = self.builder.invoke_typed(call, op_type);
+        self.hint(text, event, op)?;
+        Ok(op)
+    }
+
+    fn hint(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {
+        if event.revision == Raw::NULL {
+            return Ok(());
+        }
+        let revision = event.revision.int(text).ok_or("revision must be a whole number")?;
+        self.builder.revision(op, revision);
+        Ok(())
+    }
+
+    fn opened(&mut self, text: &str, event: &Event) -> Result<OpIndex, String> {
+        if event.columns & Column::OpId.bit() == 0 {
+            return Err("the field \"op_id\" is missing".to_string());
+        }
+        let op_id = self.value(text, event, Column::OpId)?;
+        let op = self.open.remove(&op_id).ok_or_else(|| {
+            let id = self.builder.values_ref().show(op_id);
+            format!(
+                "operation {id} completes, but it is not open (never invoked, or completed twice)"
+            )
+        })?;
+        self.hint(text, event, op)?;
+        Ok(op)
+    }
+
+    fn complete(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {
+        let timeout_marker = match event.fields[Column::TimeoutMarker as usize] {
+            Raw::NULL => false,
+            raw => raw.bool().ok_or("timeout_marker must be true, false or null")?,
+        };
+        let end = Completion {
+            ts: time(text, event, Column::CompleteTs)?,
+            output: self.value(text, event, Column::Output)?,
+            error: self.value(text, event, Column::Error)?,
+            timeout_marker,
+            node_seen: self.value(text, event, Column::NodeSeen)?,
+            fault_epoch: self.value(text, event, Column::FaultEpoch)?,
+            at: event.line.min(u64::from(u32::MAX)) as u32,
+            columns: event.columns,
+        };
+        self.builder.complete(op, end);
+        Ok(())
+    }
+
+    fn header(&mut self, text: &str, fields: Vec<(String, Raw)>) -> Result<(), String> {
+        let mut unknown = Vec::new();
+        for (name, raw) in fields {
+            let word = raw.plain_str(text);
+            match (name.as_str(), word) {
+                ("format", Some("assay-history")) | ("time_unit", Some("ns")) => {}
+                ("version", _) if raw.int(text) == Some(1) => {}
+                ("clock", Some("monotonic")) => self.builder.meta().clock = Clock::Monotonic,
+                ("clock", Some("wall")) => self.builder.meta().clock = Clock::Wall,
+                ("pipelined", _) if raw.bool().is_some() => {
+                    self.builder.meta().pipelined = raw.bool() == Some(true);
+                }
+                ("format" | "version" | "clock" | "time_unit" | "pipelined", _) => {
+                    return Err(format!(
+                        "header: unsupported {name} (see docs/formats/history.md)"
+                    ));
+                }
+                _ => unknown.push((name, raw)),
+            }
+        }
+        self.ignore(unknown);
+        Ok(())
+    }
+
+    fn fault(&mut self, text: &str, event: &Event) -> Result<(), String> {
+        let epoch = self.value(text, event, Column::FaultEpoch)?;
+        if epoch.is_null() {
+            return Err("a fault needs a fault_epoch".to_string());
+        }
+        let time = |wanted: &str| {
+            let raw = event.others.iter().find(|(name, _)| name == wanted);
+            raw.and_then(|(_, raw)| raw.int(text))
+                .ok_or_else(|| format!("a fault needs {wanted}, a whole number of nanoseconds"))
+        };
+        let (start_ts, end_ts) = (time("start_ts")?, time("end_ts")?);
+        if end_ts < start_ts {
+            return Err("a fault window ends before it starts".to_string());
+        }
+        let at = event.line.min(u64::from(u32::MAX)) as u32;
+        self.builder.fault_window(FaultWindow { epoch, start_ts, end_ts, at });
+        Ok(())
+    }
+
+    fn footer(&mut self, text: &str, fields: Vec<(String, Raw)>) -> Result<(), String> {
+        for (name, raw) in fields {
+            let count = raw.int(text).and_then(|count| u64::try_from(count).ok());
+            match (name.as_str(), count) {
+                ("sent", Some(count)) => self.builder.meta().sent = Some(count),
+                ("recorded", Some(count)) => self.builder.meta().recorded = Some(count),
+                _ => return Err(format!("footer: \"{name}\" is not a known count")),
+            }
+        }
+        Ok(())
+    }
+
+    fn ignore(&mut self, fields: Vec<(String, Raw)>) {
+        for (name, _) in fields {
+            super::count_ignored(&mut self.ignored, &name);
+        }
+    }
+}
+
+fn time(text: &str, event: &Event, column: Column) -> Result<Option<i64>, String> {
+    let raw = event.fields[column as usize];
+    if raw == Raw::NULL {
+        return Ok(None);
+    }
+    let bad = || super::bad_time(Column::ALL[column as usize].1);
+    super::time_ns(raw, text).map(Some).ok_or_else(bad)
+}

@@ -1,0 +1,255 @@
+//! The command line, as types. The doc comments here are the help texts.
+
+use crate::exit::Exit;
+use assay_check::ModelKind;
+use assay_history::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds out whether the claims a system makes are true.
+///
+/// Exit codes: 0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history,
+/// 69 a file or capability is missing, 70 a bug in Assay.
+#[derive(Parser, Debug)]
+#[command(name = "assay", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    Check(CheckArgs),
+    /// Look at operation histories: validate, convert, stats.
+    #[command(subcommand)]
+    History(HistoryCommand),
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory.
+    Man {
+        /// Where to write them.
+        #[arg(default_value = ".")]
+        directory: PathBuf,
+    },
+}
+
+/// Check whether histories are linearizable.
+///
+/// Reads each FILE (Assay JSON lines, Jepsen EDN or JSON, Porcupine logs; gzip and zstd too), checks
+/// that it can carry a verdict, and decides whether some order of its operations respects real time
+/// and the model. A refuted history comes with the smallest part of it that is still refuted, the
+/// reason in words, and a certificate that a separate verifier has re-checked.
+///
+/// Examples:
+///   assay check history.edn --model cas-register
+///   assay check run/*.jsonl.zst --model kv --html report.html
+///   assay check history.jsonl --model register --calibrate 20
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct CheckArgs {
+    /// The histories; - reads standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// What the objects promise: register, kv, counter, set, queue, stack, log, mutex or lease
+    /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock). See `assay explain models`.
+    #[arg(long, short, value_name = "MODEL", value_parser = model)]
+    pub model: ModelKind,
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The register's value before the first write, as JSON.
+    #[arg(long, value_name = "JSON", default_value = "null")]
+    pub initial: String,
+    /// How long to search, per file, before answering "undecided": 500ms, 30s, 5m.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub budget: Duration,
+    /// How much memory searches may hold: 512MiB, 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size)]
+    pub memory: usize,
+    /// How many configurations searches may visit.
+    #[arg(long, value_name = "COUNT", default_value_t = u64::MAX, hide_default_value = true)]
+    pub states: u64,
+    /// How many refuted keys to explain in full.
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pub witnesses: usize,
+    /// Plant COUNT anomalies of each kind into copies of the history and report how many the checker
+    /// catches: how sharp was the oracle that said "upheld"?
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub calibrate: Option<u32>,
+    /// The seed of --calibrate.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write a report that opens in any browser, without a network.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the first witness as a picture.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// How histories are read.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct InputArgs {
+    /// The format, where the first bytes mislead: jsonl, jepsen-json, jepsen-edn or porcupine-log.
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub from: Option<Format>,
+    /// Jepsen's independent histories: each value is a pair of key and value.
+    #[arg(long)]
+    pub independent: bool,
+}
+
+/// How results are shown.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct OutputArgs {
+    /// For people, or one JSON object per file and line for programs.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub format: OutputFormat,
+}
+
+/// For whom the output is.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputFormat {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+/// Commands about histories.
+#[derive(Subcommand, Debug)]
+pub enum HistoryCommand {
+    /// Say whether a history can carry a verdict: rules V1 to V11.
+    Validate {
+        /// The history; - reads standard input.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The model it will be checked against (rule V9).
+        #[arg(long, short, value_name = "MODEL", value_parser = model)]
+        model: Option<ModelKind>,
+        /// The claim is about replication, leadership or membership: node_seen must be there (rule V8).
+        #[arg(long)]
+        nodes: bool,
+        #[command(flatten)]
+        input: InputArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Write a history in another format.
+    Convert {
+        /// The history; - reads standard input.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The format to write.
+        #[arg(long, value_enum)]
+        to: TargetFormat,
+        /// Where to write; standard output if not given. Written whole or not at all.
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        input: InputArgs,
+    },
+    /// Count operations, outcomes, keys, clients and overlap.
+    Stats {
+        /// The history; - reads standard input.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        input: InputArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+/// Formats that can be written.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TargetFormat {
+    /// Assay's JSON lines, invocations and completions apart.
+    Jsonl,
+    /// Assay's JSON lines, one per operation.
+    JsonlRows,
+    /// Jepsen operations in EDN.
+    JepsenEdn,
+    /// Jepsen operations in JSON.
+    JepsenJson,
+}
+
+/// Explain a rule, a verdict, an exit code or the models.
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65, ...; without
+    /// it, everything there is a page for.
+    pub code: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Prints a problem with the command line; help and version are no problem.
+pub fn usage_error(error: &clap::Error) -> Exit {
+    // Nothing can be done if even this cannot be printed.
+    let _unprintable = error.print();
+    if error.use_stderr() { Exit::Usage } else { Exit::Upheld }
+}
+
+fn model(name: &str) -> Result<ModelKind, String> {
+    ModelKind::named(name).ok_or_else(|| {
+        let names: Vec<&str> =
+            assay_check::MODELS.iter().flat_map(|info| info.names.iter().copied()).collect();
+        format!("there is no such model; there are {}", names.join(", "))
+    })
+}
+
+fn format(name: &str) -> Result<Format, String> {
+    let found = Format::ALL.iter().find(|(_, known)| *known == name);
+    found.map(|&(format, _)| format).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|&(_, name)| name).collect();
+        format!("there is no such format; there are {}", names.join(", "))
+    })
+}
+
+fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let number: f64 = text[..split].parse().ok()?;
+    Some((number, text[split..].trim()))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = match number_and_unit(text) {
+        Some((n, "ms")) => n / 1e3,
+        Some((n, "s")) => n,
+        Some((n, "m" | "min")) => n * 60.0,
+        Some((n, "h")) => n * 3600.0,
+        _ => return Err("expected a time with its unit, such as 500ms, 30s or 5m".to_string()),
+    };
+    const DAYS_MAX: f64 = 30.0;
+    if seconds > 0.0 && seconds <= DAYS_MAX * 86_400.0 {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("the budget must be more than nothing and at most 30 days".to_string())
+    }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    let bytes = match number_and_unit(text) {
+        Some((n, "KiB")) => n * 1024.0,
+        Some((n, "MiB" | "M")) => n * 1024.0 * 1024.0,
+        Some((n, "GiB" | "G")) => n * 1024.0 * 1024.0 * 1024.0,
+        Some((n, "kB")) => n * 1e3,
+        Some((n, "MB")) => n * 1e6,
+        Some((n, "GB")) => n * 1e9,
+        _ => return Err("expected a size with its unit, such as 512MiB or 2GiB".to_string()),
+    };
+    const BYTES_MIN: f64 = 1024.0 * 1024.0;
+    if (BYTES_MIN..1e15).contains(&bytes) {
+        Ok(bytes as usize)
+    } else {
+        Err("the memory budget must be at least 1MiB".to_string())
+    }
+}

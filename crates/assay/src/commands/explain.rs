@@ -1,0 +1,157 @@
+//! `assay explain`: a page for every code, verdict, model and exit code.
+
+use crate::args::{ExplainArgs, OutputFormat};
+use crate::exit::Exit;
+use assay_check::{MODELS, ModelKind};
+use assay_history::Rule;
+use serde_json::json;
+
+/// What is known under a code.
+struct Page {
+    code: String,
+    title: String,
+    text: String,
+}
+
+/// The models page, which is also the documentation.
+const MODELS_PAGE: &str = include_str!("../../../../docs/models.md");
+
+const VERDICTS: [(&str, &str, &str); 5] = [
+    (
+        "upheld",
+        "exit 0: an order was found for every object",
+        "Every operation that must have happened can be put into one order that respects real time and \
+         the model. That is as strong as the history: few clients, little overlap or no faults make an \
+         easy pass. `--calibrate 20` shows which anomalies this check would have caught.",
+    ),
+    (
+        "refuted",
+        "exit 1: no order exists",
+        "At least one object has no order. The witness is the smallest part of the history that still has \
+         none: forget the outcome of any one of its operations, and an order exists. The certificate was \
+         re-checked by a verifier that shares no code with the checker.",
+    ),
+    (
+        "undecided",
+        "exit 2: the budget ran out",
+        "The search was cut short by --budget, --memory or --states. It is not a pass. The report says up to \
+         which time the operations can be explained. Larger budgets may decide it; so does a workload with \
+         unique written values, which needs no search at all.",
+    ),
+    (
+        "nothing-checked",
+        "exit 3: there was nothing to check",
+        "The history holds no operation that can have had an effect. A check of nothing proves nothing, so \
+         this is not a pass.",
+    ),
+    (
+        "bad-history",
+        "exit 65: the history cannot carry a verdict",
+        "The file is malformed, or a rule (V1 to V11) is broken in a way that makes every checker unsound. The \
+         message names file and line. `assay history validate FILE` lists all findings.",
+    ),
+];
+
+const EXITS: &str = "0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history, \
+    69 a file or capability is missing, 70 a bug in Assay.";
+
+/// Prints a page, or what pages there are.
+pub fn run(args: &ExplainArgs) -> Exit {
+    let pages = pages();
+    let Some(code) = &args.code else {
+        list(&pages, args.output.format);
+        return Exit::Upheld;
+    };
+    let wanted = code.to_lowercase();
+    match pages.iter().find(|page| page.code.to_lowercase() == wanted).or(alias(&pages, &wanted)) {
+        Some(page) => {
+            match args.output.format {
+                OutputFormat::Human => {
+                    anstream::println!("{}: {}\n\n{}", page.code, page.title, page.text)
+                }
+                OutputFormat::Json => anstream::println!(
+                    "{}",
+                    json!({"code": page.code, "title": page.title, "text": page.text})
+                ),
+            }
+            Exit::Upheld
+        }
+        None => {
+            anstream::eprintln!(
+                "error: there is no page for \"{code}\"; `assay explain` lists what there is"
+            );
+            Exit::Usage
+        }
+    }
+}
+
+fn list(pages: &[Page], format: OutputFormat) {
+    match format {
+        OutputFormat::Human => {
+            for page in pages {
+                anstream::println!("{:<16} {}", page.code, page.title);
+            }
+        }
+        OutputFormat::Json => {
+            let rows: Vec<_> =
+                pages.iter().map(|page| json!({"code": page.code, "title": page.title})).collect();
+            anstream::println!("{}", json!(rows));
+        }
+    }
+}
+
+fn pages() -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    for rule in Rule::ALL {
+        pages.push(Page {
+            code: format!("{rule:?}"),
+            title: rule.title().to_string(),
+            text: rule.page().to_string(),
+        });
+    }
+    for (code, title, text) in VERDICTS {
+        pages.push(Page { code: code.into(), title: title.into(), text: text.into() });
+    }
+    pages.push(Page {
+        code: "exit-codes".into(),
+        title: "what the exit codes mean".into(),
+        text: EXITS.into(),
+    });
+    pages.push(Page {
+        code: "models".into(),
+        title: "what each model's operations mean".into(),
+        text: MODELS_PAGE.into(),
+    });
+    for info in &MODELS {
+        pages.push(Page {
+            code: info.names[0].to_string(),
+            title: info.about.to_string(),
+            text: model_section(info.kind),
+        });
+    }
+    pages
+}
+
+/// Exit codes and model aliases lead to the same pages.
+fn alias<'p>(pages: &'p [Page], wanted: &str) -> Option<&'p Page> {
+    let code = match wanted {
+        "0" => "upheld",
+        "1" => "refuted",
+        "2" => "undecided",
+        "3" => "nothing-checked",
+        "65" => "bad-history",
+        "64" | "69" | "70" => "exit-codes",
+        name => ModelKind::named(name)?.name(),
+    };
+    pages.iter().find(|page| page.code == code)
+}
+
+/// The part of the models page that is about one model.
+fn model_section(kind: ModelKind) -> String {
+    let heading = format!("## {}", kind.name());
+    let starts = |section: &&str| {
+        section.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with([' ', '\n']))
+    };
+    let section = MODELS_PAGE.split("\n## ").find(starts);
+    section.map_or(heading, |section| format!("## {section}"))
+}

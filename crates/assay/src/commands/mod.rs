@@ -1,0 +1,118 @@
+//! One file per command, and what they share: opening files and reporting trouble.
+
+mod check;
+mod explain;
+mod generate;
+mod history;
+
+use crate::args::{Cli, Command, InputArgs};
+use crate::exit::Exit;
+use crate::progress;
+use assay_history::{History, ReadError, ReadOptions};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Runs a command; the exit code says how it ended.
+pub fn run(cli: Cli) -> Exit {
+    match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::History(command) => history::run(command),
+        Command::Explain(args) => explain::run(&args),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { directory } => generate::man(&directory),
+    }
+}
+
+/// What kept a command from doing its work: a message for people and the exit code.
+#[derive(Debug)]
+pub struct Trouble {
+    /// What, where, and what to do.
+    pub message: String,
+    /// The code to end with.
+    pub exit: Exit,
+}
+
+impl Trouble {
+    /// Something is wrong with a file's content.
+    pub fn bad_history(message: impl Into<String>) -> Trouble {
+        Trouble { message: message.into(), exit: Exit::BadHistory }
+    }
+
+    /// A file cannot be read or written.
+    pub fn unavailable(path: &Path, doing: &str, error: &std::io::Error) -> Trouble {
+        let message = format!("{}: cannot {doing}: {error}", path.display());
+        Trouble { message, exit: Exit::MissingCapability }
+    }
+
+    /// Prints the message and hands on the code.
+    pub fn report(self) -> Exit {
+        anstream::eprintln!("error: {}", self.message);
+        self.exit
+    }
+}
+
+/// Reads a history with progress.
+pub fn open(path: &Path, input: InputArgs) -> Result<History, Trouble> {
+    let source: Box<dyn Read + Send> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        let file = File::open(path).map_err(|e| Trouble::unavailable(path, "open", &e))?;
+        if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+            let message =
+                format!("{}: is a directory; name the history file in it", path.display());
+            return Err(Trouble { message, exit: Exit::MissingCapability });
+        }
+        Box::new(file)
+    };
+    let bytes = AtomicU64::new(0);
+    let message = || {
+        let mib = bytes.load(Ordering::Relaxed) >> 20;
+        format!("reading {}: {mib} MiB", path.display())
+    };
+    let options =
+        ReadOptions { format: input.from, independent: input.independent, progress: Some(&bytes) };
+    progress::while_running(message, || assay_history::read(source, &options))
+        .map_err(|error| cannot_read(path, &error))
+}
+
+fn cannot_read(path: &Path, error: &ReadError) -> Trouble {
+    let place = match error.line() {
+        Some(line) if line > 0 => format!("{}:{line}", path.display()),
+        _ => path.display().to_string(),
+    };
+    Trouble::bad_history(format!("{place}: {}", error.message()))
+}
+
+/// Writes a file whole or not at all: into a temporary file beside it, then renamed.
+pub fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Trouble> {
+    let unavailable = |error: std::io::Error| Trouble::unavailable(path, "write", &error);
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(unavailable)?;
+    let mut buffered = std::io::BufWriter::new(file.as_file_mut());
+    fill(&mut buffered).and_then(|()| buffered.flush()).map_err(unavailable)?;
+    drop(buffered);
+    file.as_file().sync_all().map_err(unavailable)?;
+    make_readable(file.as_file()).map_err(unavailable)?;
+    file.persist(path).map_err(|error| unavailable(error.error))?;
+    Ok(())
+}
+
+/// Temporary files are private; a report or a history is for everyone.
+#[cfg(unix)]
+fn make_readable(file: &File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_: &File) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! How results look: for people, for programs, and as a page.
+
+mod human;
+mod json;
+mod page;
+mod stats;
+
+pub use human::{finding_text, grouped, human, place};
+pub use json::{findings_json, json};
+pub use page::{first_picture, page};
+pub use stats::Stats;
+
+use crate::exit::Exit;
+use assay_check::{CalibrationRow, Report, Verified};
+use assay_history::{Finding, History};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything there is to say about one checked file.
+pub struct Checked {
+    /// The file.
+    pub path: PathBuf,
+    /// The command that gives this result again.
+    pub command: String,
+    /// How it ended.
+    pub exit: Exit,
+    /// The history.
+    pub history: History,
+    /// What is wrong with the history; nothing unsound.
+    pub findings: Vec<Finding>,
+    /// What the checker found.
+    pub report: Report,
+    /// What the verifier says to each refutation.
+    pub verified: Vec<Result<Verified, String>>,
+    /// How sharp the checker is on this history.
+    pub calibration: Option<Calibration>,
+    /// How long reading took.
+    pub read_time: Duration,
+    /// How long deciding took.
+    pub decide_time: Duration,
+    /// How long reducing refuted objects to their witnesses took.
+    pub witness_time: Duration,
+    /// The time budget.
+    pub budget: Duration,
+    /// The memory budget in bytes.
+    pub memory: usize,
+}
+
+/// The result of `--calibrate`.
+pub struct Calibration {
+    /// The seed.
+    pub seed: u64,
+    /// How many of each kind were asked for.
+    pub asked: u32,
+    /// One row per kind.
+    pub rows: Vec<CalibrationRow>,
+}
+
+impl Checked {
+    /// The key (and element) a part is about, as text; empty for the `null` key.
+    pub fn object(&self, part: &assay_check::PartReport) -> String {
+        let values = &self.history.values;
+        let key = if part.key.is_null() {
+            String::new()
+        } else {
+            format!("key {}", values.show(part.key))
+        };
+        match part.element {
+            Some(element) if key.is_empty() => format!("element {}", values.show(element)),
+            Some(element) => format!("{key}, element {}", values.show(element)),
+            None => key,
+        }
+    }
+
+    /// One sentence: the answer.
+    pub fn headline(&self) -> String {
+        let report = &self.report;
+        let model = report.model.name();
+        let ops = grouped(report.ops_checked as u64);
+        let parts = grouped(report.parts as u64);
+        let objects =
+            if report.parts == 1 { "1 object".into() } else { format!("{parts} objects") };
+        let refuted = report.refutations.len() + report.refuted_not_shown;
+        match self.exit {
+            Exit::Upheld => format!("linearizable ({model}): {ops} operations on {objects}"),
+            Exit::Refuted | Exit::Bug => {
+                format!(
+                    "not linearizable ({model}): {refuted} of {objects} refuted, {ops} operations"
+                )
+            }
+            Exit::NothingChecked => {
+                format!("no operation to check ({model}): an empty history proves nothing")
+            }
+            _ => format!(
+                "{} of {objects} not decided within the budget ({model}), {ops} operations",
+                grouped(report.unfinished.len() as u64)
+            ),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs what the tests need on Debian. Without root it says exactly what is missing instead.
+#
+# A missing package does not stop the tests here: a test that needs it fails by its own name, and
+# all the others still say something. Only without a Rust toolchain there is nothing to run.
+set -euo pipefail
+
+# Program, the Debian package that has it, what needs it.
+NEEDED=(
+    "cc build-essential linking, and compiling zstd"
+    "c++ build-essential the fuzzer (make fuzz)"
+    "chromium chromium opening the HTML report in a real browser"
+)
+
+say() { echo "install-deps: $*" >&2; }
+
+if ! command -v cargo >/dev/null; then
+    say "cargo is missing: install Rust from https://rustup.rs, then try again"
+    exit 69
+fi
+for component in rustfmt clippy; do
+    if ! cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1; then
+        say "adding the toolchain's $component"
+        rustup component add "$component"
+    fi
+done
+
+packages=()
+for entry in "${NEEDED[@]}"; do
+    read -r program package reason <<<"$entry"
+    if ! command -v "$program" >/dev/null; then
+        say "$program is missing (package $package): needed for $reason"
+        [[ " ${packages[*]-} " == *" $package "* ]] || packages+=("$package")
+    fi
+done
+if [ ${#packages[@]} -eq 0 ]; then
+    exit 0
+fi
+
+install="apt-get install -y --no-install-recommends ${packages[*]}"
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    say "not installing: that takes root and apt-get. Run: sudo $install"
+    exit 0
+fi
+say "$install"
+export DEBIAN_FRONTEND=noninteractive
+if ! { apt-get update -q && $install -q; } >&2; then
+    say "could not install ${packages[*]}: tests that need them will fail by name"
+fi
