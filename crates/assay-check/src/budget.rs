@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Limits shared by all searches of one check. Time is the caller's business: it sets [`Budget::stop`].
+/// Limits shared by all searches of one check. Time is the caller's business: it sets
+/// [`Budget::stop`].
 #[derive(Debug)]
 pub struct Budget {
     /// The most bytes that all searches together may hold.

@@ -1,9 +1,9 @@
 //! How sharp is the oracle? Plants anomalies into copies of a history and counts those it catches.
 //!
-//! A pass says little if the checker could not have failed. So calibration takes the history at hand,
-//! changes what a few operations saw (nothing else: same clients, same times, same overlap), and runs
-//! the same checker on each changed copy. What it misses has a valid order in spite of the change:
-//! at this concurrency nobody could tell.
+//! A pass says little if the checker could not have failed. So calibration takes the history at
+//! hand, changes what a few operations saw (nothing else: same clients, same times, same overlap),
+//! and runs the same checker on each changed copy. What it misses has a valid order in spite of the
+//! change: at this concurrency nobody could tell.
 
 use crate::budget::Budget;
 use crate::check::{CheckError, CheckOptions, decide_problem, with_model};

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 /// A refutation that can be re-checked without trusting the checker that found it.
 ///
-/// It says: of the operations on `key`, look at the part that `part` leaves; keep the completions of
-/// `core` and forget all others (each may have happened at any time after its invocation, or never).
-/// Even that has no explanation. Since forgetting only adds explanations, the history has none either.
+/// It says: of the operations on `key`, look at the part that `part` leaves; keep the completions
+/// of `core` and forget all others (each may have happened at any time after its invocation, or
+/// never). Even that has no explanation. Since forgetting only adds explanations, the history has
+/// none either.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certificate {
     /// The model.

@@ -8,7 +8,7 @@ use crate::partition::{Part, Reader};
 use crate::report::{Algorithm, PartReport, Refutation, Report, Unfinished};
 use crate::search::{Answer, Decision, decide};
 use crate::witness;
-use assay_history::{History, OpIndex, ValueId};
+use assay_history::{History, OpIndex, Outcome, ValueId};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,8 +27,8 @@ pub struct CheckOptions<'a> {
     pub ops_done: Option<&'a AtomicU64>,
     /// Counts decided parts, for progress.
     pub parts_done: Option<&'a AtomicU64>,
-    /// Called once every part is decided, before refuted ones are reduced: checkers have no clock, but
-    /// their callers do.
+    /// Called once every part is decided, before refuted ones are reduced: checkers have no clock,
+    /// but their callers do.
     pub on_decided: Option<&'a (dyn Fn() + Sync)>,
 }
 
@@ -60,8 +60,8 @@ pub struct CheckError {
 /// Decides whether a history is linearizable.
 ///
 /// # Errors
-/// [`CheckError`] if an operation does not fit the model: another type, or an input or output of the
-/// wrong shape.
+/// [`CheckError`] if an operation does not fit the model: another type, or an input or output of
+/// the wrong shape.
 pub fn check(history: &History, options: &CheckOptions<'_>) -> Result<Report, CheckError> {
     struct Visitor<'a>(&'a History, &'a CheckOptions<'a>);
     impl WithModel for Visitor<'_> {
@@ -171,6 +171,7 @@ impl<M: Decode> Check<'_, M> {
             on_decided();
         }
         let mut report = Report::empty(options.model, history.len());
+        report.ops_known = history.ops().filter(|op| op.outcome() == Outcome::Ok).count();
         for (part, algorithm, decision) in decided {
             report.count(part.ops, algorithm, decision.answer);
             let about = PartReport {

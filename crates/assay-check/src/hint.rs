@@ -1,8 +1,9 @@
 //! Trying the order the system itself assigned.
 //!
 //! Some systems number their writes (etcd's revisions, a log's offsets). If the calls in that order
-//! respect real time and the model, that order *is* an explanation, found in O(n log n). If not, the
-//! numbers prove nothing (the recorder may have mixed them up) and the search goes on without them.
+//! respect real time and the model, that order *is* an explanation, found in O(n log n). If not,
+//! the numbers prove nothing (the recorder may have mixed them up) and the search goes on without
+//! them.
 
 use crate::model::{Effect, Model, Problem, Start};
 

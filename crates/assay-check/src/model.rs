@@ -41,8 +41,8 @@ use std::hash::Hash;
 pub enum Effect {
     /// Never changes the state; only legal or not. The search places it as early as it can.
     Observe,
-    /// Always legal, and the state afterwards does not depend on the state before. The search may hide
-    /// it right before another overwrite.
+    /// Always legal, and the state afterwards does not depend on the state before. The search may
+    /// hide it right before another overwrite.
     Overwrite,
     /// Anything else.
     Update,
@@ -61,22 +61,23 @@ pub trait Model: Sync {
     /// The state after `op`, or `None` if `op` cannot return what it returned in this state.
     fn step(&self, state: &Self::State, op: &Self::Op) -> Option<Self::State>;
 
-    /// What `op` can do at most. Saying [`Effect::Update`] is always right; the other answers make the
-    /// search faster and must be true.
+    /// What `op` can do at most. Saying [`Effect::Update`] is always right; the other answers make
+    /// the search faster and must be true.
     fn effect(&self, op: &Self::Op) -> Effect {
         let _ = op;
         Effect::Update
     }
 
-    /// The only state in which `op` is legal, or in which it changes anything, if there is exactly one.
-    /// The search uses it to see who waits for which state; it must be true.
+    /// The only state in which `op` is legal, or in which it changes anything, if there is exactly
+    /// one. The search uses it to see who waits for which state; it must be true.
     fn needs(&self, op: &Self::Op) -> Option<Self::State> {
         let _ = op;
         None
     }
 
-    /// A state that stands for "any state", if the model can express one: every operation that is legal
-    /// in some state must be legal in it. Lets the search refute from a window of the history.
+    /// A state that stands for "any state", if the model can express one: every operation that is
+    /// legal in some state must be legal in it. Lets the search refute from a window of the
+    /// history.
     fn any_state(&self) -> Option<Self::State> {
         None
     }
@@ -97,7 +98,8 @@ pub trait Model: Sync {
 pub struct Call<Op> {
     /// Which operation of the history this is.
     pub index: u32,
-    /// Whether it must take effect. An optional call may take effect at any time after `start`, or never.
+    /// Whether it must take effect. An optional call may take effect at any time after `start`, or
+    /// never.
     pub required: bool,
     /// When it was invoked.
     pub start: i64,

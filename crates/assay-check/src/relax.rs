@@ -1,9 +1,9 @@
 //! Asking for less: problems that are easier to explain than the one at hand.
 //!
-//! Every change here can only *add* explanations: calls after a point in time are left out, a call's
-//! completion is forgotten (it may have happened at any later time, or never), what came before a
-//! point is replaced by "any state". So if the relaxed problem has no explanation, the original has
-//! none. Refutations from a window, witnesses and certificates all rest on this.
+//! Every change here can only *add* explanations: calls after a point in time are left out, a
+//! call's completion is forgotten (it may have happened at any later time, or never), what came
+//! before a point is replaced by "any state". So if the relaxed problem has no explanation, the
+//! original has none. Refutations from a window, witnesses and certificates all rest on this.
 
 use crate::model::{Call, Model, Problem, Start};
 use assay_history::NEVER;
@@ -13,10 +13,11 @@ use assay_history::NEVER;
 pub struct Relaxation {
     /// The state before the part.
     pub start: Start,
-    /// With [`Start::Any`]: calls that ended before this time are left out, and calls that began before
-    /// it may or may not be part of "any state".
+    /// With [`Start::Any`]: calls that ended before this time are left out, and calls that began
+    /// before it may or may not be part of "any state".
     pub from: i64,
-    /// Calls that began after this time are left out, and calls that ended after it are still open.
+    /// Calls that began after this time are left out, and calls that ended after it are still
+    /// open.
     pub cut: i64,
 }
 

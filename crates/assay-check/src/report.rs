@@ -28,6 +28,8 @@ pub struct Report {
     pub ops_in: usize,
     /// Operations the checker consumed: all but those that certainly had no effect.
     pub ops_checked: usize,
+    /// Operations of those whose outcome is known: without any, nothing could have been refuted.
+    pub ops_known: usize,
     /// Objects checked apart.
     pub parts: usize,
     /// Parts decided by a special case.
@@ -53,6 +55,7 @@ impl Report {
             answer: Answer::Linearizable,
             ops_in,
             ops_checked: 0,
+            ops_known: 0,
             parts: 0,
             parts_special: 0,
             parts_search: 0,
@@ -105,7 +108,8 @@ pub struct Refutation {
     pub context: Vec<OpIndex>,
     /// Whether the witness is 1-minimal; false only if the budget ran out while reducing.
     pub minimal: bool,
-    /// The longest orders of the witness that the model allows, with what comes next and why it cannot.
+    /// The longest orders of the witness that the model allows, with what comes next and why it
+    /// cannot.
     pub orders: Vec<PartialOrder>,
     /// What happened, in plain words.
     pub explanation: Vec<String>,

@@ -1,14 +1,14 @@
 //! The second opinion: re-checks a refutation from the definitions in `docs/models.md`.
 //!
-//! It shares no code with the search that found the refutation and tries *all* orders, call by call.
-//! It is made for the few calls of a witness; beyond its limit it gives up and never accepts.
+//! It shares no code with the search that found the refutation and tries *all* orders, call by
+//! call. It is made for the few calls of a witness; beyond its limit it gives up and never accepts.
 
 use crate::{Certificate, ModelKind as M, Start};
-use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId, View};
+use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use {Act::*, State::*};
 
-const CONFIGURATIONS_MAX: u64 = 1_000_000;
+const STEPS_MAX: u64 = 4_000_000;
 
 /// How much was looked at to confirm a refutation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,13 +40,13 @@ enum Act {
     Swap(State, State),
     Unequal(State),
     Add(i128, Option<i128>),
-    Element(ValueId, Option<bool>, bool), // whether it was in the set, if known, and is afterwards
+    Element(ValueId, Option<bool>, bool), // was in the set, if known; is afterwards
     Append(Vec<u32>, Option<i128>),
     Take(Option<u32>, bool), // this item or any, off a queue (`true`) or a stack
     At(i128, u32),
     Grant(Option<i128>),
-    Holds(i128, bool), // legal while this token is held; whether it still is afterwards
-    Use(i128),
+    Holds(Option<i128>, bool), // legal while this token is held; whether it still is afterwards
+    Use(Option<i128>),
 }
 
 struct Call {
@@ -57,8 +57,8 @@ struct Call {
     act: Act,
 }
 
-/// What an operation means, or `None` if the model has no such operation. An unknown call that would
-/// do nothing (`cas` compares unequal, nothing to dequeue) is one that never takes effect.
+/// What an operation means, or `None` if the model has no such operation. An unknown call that
+/// would do nothing (`cas` compares unequal, nothing to dequeue) is one that never takes effect.
 fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
     let (values, input) = (&history.values, op.input);
     let seen = (op.outcome() == Outcome::Ok).then_some(op.output);
@@ -67,10 +67,7 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
     let int_or_null = |v: ValueId| if v.is_null() { Some(None) } else { int(v).map(Some) };
     let text = |v: ValueId| if v.is_null() { Some("") } else { values.as_str(v) };
     let chars = |v: ValueId| Some(text(v)?.chars().map(u32::from).collect());
-    let flag = match values.view(output) {
-        View::Bool(flag) => Some(Some(flag)),
-        other => (other == View::Null).then_some(None),
-    };
+    let flag = (!output.is_null()).then_some(output == ValueId::TRUE);
     Some(match (model, model.verb(history.type_name(op.op_type))?) {
         (_, "read" | "get" | "contains") if seen.is_none() => Sees(Count(0)),
         (M::Register, "read") => Sees(Value(output)),
@@ -87,9 +84,10 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
         (M::Counter, "dec") => Add(-int_or_null(input)?.unwrap_or(1), int_or_null(output)?),
         (M::Counter, _) => Add(int_or_null(input)?.unwrap_or(1), int_or_null(output)?),
         (M::Set, "read") => Sees(Members(values.as_list(output)?.iter().copied().collect())),
-        (M::Set, "contains") => Element(input, flag?, flag??),
-        (M::Set, "add") => Element(input, flag?.map(|new| !new), true),
-        (M::Set, _) => Element(input, flag?, false),
+        (M::Set, _) if flag == Some(false) && output != ValueId::FALSE => return None,
+        (M::Set, "contains") => Element(input, flag, flag?),
+        (M::Set, "add") => Element(input, flag.map(|new| !new), true),
+        (M::Set, _) => Element(input, flag, false),
         (_, "dequeue" | "pop") if seen == Some(ValueId::NULL) => Sees(Items(vec![])),
         (_, verb @ ("dequeue" | "pop")) => Take(seen.map(ValueId::bits), verb == "dequeue"),
         // A null element could not be told from "was empty".
@@ -102,8 +100,8 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
         (M::Mutex, _) => Swap(Holder(Some(op.process)), Holder(None)),
         (M::Lease, "acquire") if seen.is_none() => Grant(None),
         (M::Lease, "acquire") => Grant(Some(int(output)?)),
-        (M::Lease, "use") => Use(int(input)?),
-        (M::Lease, verb) => Holds(int(input)?, verb == "renew"),
+        (M::Lease, "use") => Use(Some(int(input)?)),
+        (M::Lease, verb) => Holds(Some(int(input)?), verb == "renew"),
     })
 }
 
@@ -118,14 +116,12 @@ fn step(state: &State, act: &Act) -> Option<State> {
         (_, Swap(from, to)) if state == from => Some(to.clone()),
         (_, Unequal(from)) if state != from => Some(state.clone()),
         (Count(n), Add(by, after)) if after.is_none_or(|a| a == n + by) => Some(Count(n + by)),
-        (Members(set), Element(x, before, after)) => {
+        (Members(set), Element(x, was, is)) if was.is_none_or(|was| was == set.contains(x)) => {
             let rest = set.iter().filter(|member| *member != x);
-            let legal = before.is_none_or(|before| before == set.contains(x));
-            legal.then(|| Members(rest.chain(after.then_some(x)).copied().collect()))
+            Some(Members(rest.chain(is.then_some(x)).copied().collect()))
         }
-        (Items(items), Append(more, offset)) => {
-            let legal = offset.is_none_or(|offset| offset == items.len() as i128);
-            legal.then(|| Items([&items[..], more].concat()))
+        (Items(items), Append(more, at)) if at.is_none_or(|at| at == items.len() as i128) => {
+            Some(Items([&items[..], more].concat()))
         }
         (Items(items), Take(wanted, front)) => {
             let (x, rest) = if *front { items.split_first()? } else { items.split_last()? };
@@ -137,167 +133,130 @@ fn step(state: &State, act: &Act) -> Option<State> {
         }
         (&Tokens(max, _, used), Grant(None)) => Some(Tokens(max, false, used)),
         (&Tokens(max, _, used), &Grant(t)) if t > max => Some(Tokens(t, true, used)),
-        (&Tokens(max, true, used), &Holds(t, on)) if max == Some(t) => Some(Tokens(max, on, used)),
-        (&Tokens(max, on, used), &Use(t)) => {
-            (used <= Some(t) && Some(t) <= max).then_some(Tokens(max, on, Some(t)))
-        }
+        (&Tokens(max, true, used), &Holds(t, on)) if max == t => Some(Tokens(max, on, used)),
+        (&Tokens(max, on, old), &Use(t)) if old <= t && t <= max => Some(Tokens(max, on, t)),
         _ => None,
     }
 }
 
-fn only_looks(act: &Act) -> bool {
-    matches!(act, Sees(_) | Unequal(_) | At(..) | Holds(_, true))
+/// Whether the effect of a call, if it has one, never makes another call legal.
+fn helps_nobody(act: &Act) -> bool {
+    matches!(act, Sees(_) | Unequal(_) | At(..) | Holds(..) | Use(_) | Grant(None))
         || matches!(act, Element(_, Some(before), after) if before == after)
 }
 
-/// Drops what no explanation needs, and puts identical calls side by side.
-fn simplify(calls: &mut Vec<Call>) {
-    // An element of all sets seen that no other core call is about, and that a call which began before
-    // them can have added, was there in time: nothing depends on it.
-    let in_time = |call: &Call| match call.act {
-        Element(x, before, true) if before != Some(true) => {
-            let fits = |other: &Call| match &other.act {
-                Sees(Members(seen)) => seen.contains(&x) && call.start <= other.start,
-                act => !matches!(act, Element(y, ..) if x == *y),
-            };
-            calls.iter().filter(|other| other.in_core).all(fits).then_some(x)
-        }
-        _ => None,
-    };
-    let there: BTreeSet<ValueId> = calls.iter().filter_map(in_time).collect();
-    calls.retain_mut(|call| match &mut call.act {
-        Sees(Members(seen)) if call.in_core => {
-            seen.retain(|x| !there.contains(x));
-            true
-        }
-        Element(x, ..) if there.contains(x) => false,
-        // Of a lease, only a grant ever makes another call legal.
-        Grant(None) | Holds(..) | Use(_) => call.in_core,
-        act => call.in_core || !only_looks(act),
-    });
-    let by_time = |call: &Call| if call.in_core { call.end } else { call.start };
-    calls.sort_by(|a, b| (&a.act, by_time(a)).cmp(&(&b.act, by_time(b))));
-    calls.sort_by_key(|call| !call.in_core);
-}
-
-/// Whether an optional call that led to `state` can serve one of the core calls still `open`; if not,
-/// it can be left out or come later.
+/// Whether an optional call that led to `state` can serve one of the core calls still `open`; if
+/// not, it can be left out or come later. `calls` begins with the core.
 fn serves(calls: &[Call], open: &[&Call], act: &Act, state: &State) -> bool {
+    let core = calls.partition_point(|call| call.in_core);
+    let uses = |call: &Call| !matches!(call.act, Sets(_)) && step(state, &call.act).is_some();
     match (act, state) {
-        (_, Value(_)) => calls
-            .iter()
-            .any(|call| !matches!(call.act, Sets(_)) && step(state, &call.act).is_some()),
+        (_, Value(_)) => open.iter().any(|call| uses(call)) || calls[core..].iter().any(uses),
         // What is put in is seen as the beginning of a whole, by its place, or when it is taken.
-        (Sets(Items(more)) | Append(more, _), Items(items)) => {
-            open.iter().any(|call| match &call.act {
-                Sees(Items(seen)) => seen.starts_with(items),
-                At(offset, _) | Append(_, Some(offset)) => items.len() as i128 <= offset + 1,
-                Take(x, _) => items.len() <= calls.len() && *x == more.first().copied(),
-                _ => false,
-            })
-        }
-        // Elements are independent: each is changed right before it is seen, in order.
-        (Element(x, _, after), Members(set)) => open.iter().any(|call| match &call.act {
-            Sees(Members(seen)) => {
-                let wrong = set.symmetric_difference(seen).next();
-                seen.contains(x) == *after && wrong.is_none_or(|wrong| wrong > x)
-            }
-            Element(y, before, _) => x == y && *before == Some(*after),
+        (Sets(Items(new)) | Append(new, _), Items(all)) => open.iter().any(|c| match &c.act {
+            Sees(Items(seen)) => seen.starts_with(all),
+            At(offset, _) | Append(_, Some(offset)) => all.len() as i128 <= offset + 1,
+            Take(x, _) => all.len() <= core && *x == new.first().copied(),
             _ => false,
         }),
-        // A number still to be seen must be within reach of all that may come before it.
-        (_, Count(now)) => open.iter().all(|call| {
-            let (Sees(Count(goal)) | Add(_, Some(goal))) = call.act else { return true };
-            let (mut low, mut high) = (*now, 0);
-            for other in calls.iter().filter(|other| other.start <= call.end) {
-                let Add(by, _) = other.act else { continue };
-                (low, high) = (low + by.min(0), high + by.max(0));
-            }
-            low <= goal && goal <= high
+        // A number above all that are seen is too high, unless something counts down.
+        (_, Count(now)) => calls.iter().any(|call| match call.act {
+            Sees(Count(n)) | Add(_, Some(n)) if n >= *now => true,
+            Add(by, _) => by < 0,
+            _ => false,
         }),
+        (Element(..), _) => false,
         _ => true,
     }
 }
 
-/// How far an order has got: the core calls placed, the optional calls used, the state they lead to.
+/// How far an order has got: the calls placed, the state they lead to, the order itself.
 #[derive(Clone)]
 struct Point {
     placed: BTreeSet<usize>,
-    used: BTreeSet<usize>,
     state: State,
     order: Vec<u32>,
 }
 
-/// All points one call further.
-fn successors(calls: &[Call], point: &Point, open: &[&Call], deadline: i64) -> Vec<Point> {
-    let mut all = Vec::new();
-    let free = |i: usize| !point.placed.contains(&i) && !point.used.contains(&i);
-    for (i, call) in calls.iter().enumerate() {
-        // Of identical core calls the one that ends first goes first, of others the one that begins.
-        let twin = |j: &usize| calls[*j].act == call.act && calls[*j].in_core == call.in_core;
-        let mut twins = (0..i).rev().take_while(twin);
-        if !free(i) || call.start > deadline || twins.any(|j| free(j) && calls[j].start <= deadline)
-        {
-            continue;
-        }
-        let Some(state) = step(&point.state, &call.act) else { continue };
-        if !call.in_core && !serves(calls, open, &call.act, &state) {
-            continue;
-        }
-        let unchanged = state == point.state;
-        let mut next = Point { state, ..point.clone() };
-        if call.in_core { &mut next.placed } else { &mut next.used }.insert(i);
-        next.order.push(call.index.0);
-        // A call that only looks goes first as soon as it can: that only lifts constraints.
-        if unchanged && only_looks(&call.act) {
-            return vec![next];
-        }
-        all.push(next);
+/// Elements of a set are independent, so optional calls that change one are placed right before the
+/// core call that needs it: here. If there are too few, that call stays illegal.
+fn put_right(calls: &[Call], point: &mut Point, act: &Act, deadline: i64) {
+    let Members(set) = &mut point.state else { return };
+    let wrong: Vec<ValueId> = match act {
+        Sees(Members(seen)) => set.symmetric_difference(seen).copied().collect(),
+        Element(x, Some(before), _) if set.contains(x) != *before => vec![*x],
+        _ => vec![],
+    };
+    for x in wrong {
+        let now = set.contains(&x);
+        let first = calls.partition_point(|c| c.in_core || c.act < Element(x, None, false));
+        let mut next = (first..calls.len()).filter(|i| !point.placed.contains(i));
+        let fits = |i: &usize| match calls[*i].act {
+            Element(y, _, after) => x == y && after != now && calls[*i].start <= deadline,
+            _ => false,
+        };
+        let Some(i) = next.find(fits) else { return };
+        point.placed.insert(i);
+        point.order.push(calls[i].index.0);
+        let _changed = set.remove(&x) || set.insert(x);
     }
-    all
 }
 
 /// Tries all orders and says how many configurations there are; an error if one explains the core.
-fn explore(calls: &[Call], start: State) -> Result<u64, String> {
-    let first =
-        Point { placed: BTreeSet::new(), used: BTreeSet::new(), state: start, order: vec![] };
-    let (mut queue, mut pushed) = (BTreeMap::from([((0, 0, 0), first)]), 0);
+fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
+    let first = Point { placed: BTreeSet::new(), state, order: vec![] };
+    let mut queue = BTreeMap::from([((0, 0, 0, 0), first)]);
     let mut seen: HashMap<(BTreeSet<usize>, State), Vec<BTreeSet<usize>>> = HashMap::new();
-    let mut configurations = 0;
-    while let Some((_, point)) = queue.pop_first() {
-        let core = calls.iter().enumerate().filter(|(_, call)| call.in_core);
-        let open: Vec<&Call> =
-            core.filter(|(i, _)| !point.placed.contains(i)).map(|(_, call)| call).collect();
-        // A call can come next if no core call that is still open ended before it began.
+    for steps in 1..=STEPS_MAX {
+        let Some((_, point)) = queue.pop_first() else {
+            return Ok(seen.values().map(|known| known.len() as u64).sum());
+        };
+        let free = |i: usize| !point.placed.contains(&i);
+        let open: Vec<&Call> = (0..core).filter(|&i| free(i)).map(|i| &calls[i]).collect();
         let Some(deadline) = open.iter().map(|call| call.end).min() else {
             return Err(format!("an explanation exists: operations {:?}", point.order));
         };
         // A point is no better than one that got as far with fewer optional calls.
-        let known = seen.entry((point.placed.clone(), point.state.clone())).or_default();
-        if known.iter().any(|used| used.is_subset(&point.used)) {
+        let mut placed = point.placed.clone();
+        let used = placed.split_off(&core);
+        let known = seen.entry((placed, point.state.clone())).or_default();
+        if known.iter().any(|fewer| fewer.is_subset(&used)) {
             continue;
         }
-        known.push(point.used.clone());
-        configurations += 1;
-        if configurations > CONFIGURATIONS_MAX {
-            return Err("too large to re-check".to_owned());
-        }
-        for next in successors(calls, &point, &open, deadline) {
-            pushed += 1;
-            queue.insert((next.placed.len(), next.used.len(), pushed), next);
+        known.push(used);
+        // A call can come next if no open core call ended before it began.
+        let ready = |i: usize| free(i) && calls[i].start <= deadline;
+        for (i, call) in calls.iter().enumerate().filter(|&(i, _)| ready(i)) {
+            // Identical calls go in order: of their ends in the core, of their starts elsewhere.
+            let twin = |j: &usize| calls[*j].act == call.act && calls[*j].in_core == call.in_core;
+            let serves = |state: State| serves(calls, &open, &call.act, &state);
+            if (0..i).rev().take_while(twin).any(ready)
+                || !(call.in_core || step(&point.state, &call.act).is_some_and(serves))
+            {
+                continue;
+            }
+            let mut next = point.clone();
+            put_right(calls, &mut next, &call.act, deadline);
+            if let Some(state) = step(&next.state, &call.act) {
+                next.state = state;
+                next.placed.insert(i);
+                next.order.push(call.index.0);
+                let in_core = next.placed.range(..core).count();
+                queue.insert((in_core, next.placed.len(), steps, i), next);
+            }
         }
     }
-    Ok(configurations)
+    Err("too large to re-check".to_owned())
 }
 
-/// Re-checks a refutation. The error says why the certificate proves nothing: it is malformed, or an
-/// order explains its core, or there are too many orders to look at.
+/// Re-checks a refutation. The error says why the certificate proves nothing.
 pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, String> {
     let Certificate { model, initial, key, part, .. } = *certificate;
     let any = part.start == Start::Any;
     let mut listed: BTreeSet<OpIndex> = certificate.core.iter().copied().collect();
-    if listed.len() < certificate.core.len() || (any && model != M::Register) {
-        return Err("an operation is listed twice, or the model cannot start in any state".into());
+    let missing = listed.last().is_some_and(|last| last.0 as usize >= history.len());
+    if missing || listed.len() < certificate.core.len() {
+        return Err("the core lists an operation twice, or one that does not exist".into());
     }
     let mut calls = Vec::new();
     for op in history.ops() {
@@ -307,6 +266,7 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
             (op.outcome() == Outcome::Ok && start <= end, "did not end well"),
             (end <= part.cut, "ends after the cut"),
             (!any || start >= part.from, "begins before the window"),
+            (!any || model == M::Register, "cannot start in any state"),
         ];
         let in_core = listed.remove(&index);
         if let (true, Some((_, why))) = (in_core, rules.iter().find(|(holds, _)| !holds)) {
@@ -316,25 +276,24 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
         if rules[0].0 && op.outcome() != Outcome::Fail && !left_out {
             let act = meaning(history, &op, model)
                 .ok_or_else(|| format!("operation {} has no meaning in the model", index.0))?;
-            calls.push(Call { index, start, end, in_core, act });
+            if in_core || !helps_nobody(&act) {
+                calls.push(Call { index, start, end, in_core, act });
+            }
         }
     }
-    if let Some(missing) = listed.first() {
-        return Err(format!("core operation {} does not exist", missing.0));
-    }
-    simplify(&mut calls);
-    let configurations = explore(
-        &calls,
-        match model {
-            M::Register if any => Not(BTreeSet::new()),
-            M::Register => Value(initial),
-            M::Counter => Count(0),
-            M::Set => Members(BTreeSet::new()),
-            M::Mutex => Holder(None),
-            M::Lease => Tokens(None, false, None),
-            M::Kv | M::Queue | M::Stack | M::Log => Items(vec![]),
-        },
-    )?;
+    let by_time = |call: &Call| if call.in_core { call.end } else { call.start };
+    calls.sort_by(|a, b| (&a.act, by_time(a)).cmp(&(&b.act, by_time(b))));
+    calls.sort_by_key(|call| !call.in_core);
+    let start = match model {
+        M::Register if any => Not(BTreeSet::new()),
+        M::Register => Value(initial),
+        M::Counter => Count(0),
+        M::Set => Members(BTreeSet::new()),
+        M::Mutex => Holder(None),
+        M::Lease => Tokens(None, false, None),
+        M::Kv | M::Queue | M::Stack | M::Log => Items(vec![]),
+    };
     let core = certificate.core.len();
+    let configurations = explore(&calls, core, start)?;
     Ok(Verified { configurations, core, context: calls.len() - core })
 }

@@ -42,10 +42,10 @@ pub enum Command {
 
 /// Check whether histories are linearizable.
 ///
-/// Reads each FILE (Assay JSON lines, Jepsen EDN or JSON, Porcupine logs; gzip and zstd too), checks
-/// that it can carry a verdict, and decides whether some order of its operations respects real time
-/// and the model. A refuted history comes with the smallest part of it that is still refuted, the
-/// reason in words, and a certificate that a separate verifier has re-checked.
+/// Reads each FILE (Assay JSON lines, Jepsen EDN or JSON, Porcupine logs; gzip and zstd too),
+/// checks that it can carry a verdict, and decides whether some order of its operations respects
+/// real time and the model. A refuted history comes with the smallest part of it that is still
+/// refuted, the reason in words, and a certificate that a separate verifier has re-checked.
 ///
 /// Examples:
 ///   assay check history.edn --model cas-register
@@ -58,7 +58,8 @@ pub struct CheckArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// What the objects promise: register, kv, counter, set, queue, stack, log, mutex or lease
-    /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock). See `assay explain models`.
+    /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock). See `assay
+    /// explain models`.
     #[arg(long, short, value_name = "MODEL", value_parser = model)]
     pub model: ModelKind,
     #[command(flatten)]
@@ -78,8 +79,8 @@ pub struct CheckArgs {
     /// How many refuted keys to explain in full.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub witnesses: usize,
-    /// Plant COUNT anomalies of each kind into copies of the history and report how many the checker
-    /// catches: how sharp was the oracle that said "upheld"?
+    /// Plant COUNT anomalies of each kind into copies of the history and report how many the
+    /// checker catches: how sharp was the oracle that said "upheld"?
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub calibrate: Option<u32>,
     /// The seed of --calibrate.
@@ -134,7 +135,8 @@ pub enum HistoryCommand {
         /// The model it will be checked against (rule V9).
         #[arg(long, short, value_name = "MODEL", value_parser = model)]
         model: Option<ModelKind>,
-        /// The claim is about replication, leadership or membership: node_seen must be there (rule V8).
+        /// The claim is about replication, leadership or membership: node_seen must be there (rule
+        /// V8).
         #[arg(long)]
         nodes: bool,
         #[command(flatten)]
@@ -184,8 +186,8 @@ pub enum TargetFormat {
 /// Explain a rule, a verdict, an exit code or the models.
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65, ...; without
-    /// it, everything there is a page for.
+    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65, ...;
+    /// without it, everything there is a page for.
     pub code: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,

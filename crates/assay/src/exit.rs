@@ -36,7 +36,7 @@ impl Exit {
         match report.answer {
             Answer::Refuted => Exit::Refuted,
             Answer::Undecided => Exit::Undecided,
-            Answer::Linearizable if report.ops_checked == 0 => Exit::NothingChecked,
+            Answer::Linearizable if report.ops_known == 0 => Exit::NothingChecked,
             Answer::Linearizable => Exit::Upheld,
         }
     }
@@ -55,8 +55,8 @@ impl Exit {
         }
     }
 
-    /// Of several results the one that must not be overlooked: a bug, then a refutation, then whatever
-    /// kept a file from being decided, then success.
+    /// Of several results the one that must not be overlooked: a bug, then a refutation, then
+    /// whatever kept a file from being decided, then success.
     pub fn worse(self, other: Exit) -> Exit {
         let weight = |exit: Exit| match exit {
             Exit::Bug => 7,

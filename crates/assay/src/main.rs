@@ -1,7 +1,8 @@
 //! `assay`: finds out whether the claims a system makes are true.
 //!
-//! This crate is the command line and nothing else: arguments in, text and an exit code out. What it
-//! does lives in the other crates; `commands` has one file per command, `output` says how results look.
+//! This crate is the command line and nothing else: arguments in, text and an exit code out. What
+//! it does lives in the other crates; `commands` has one file per command, `output` says how
+//! results look.
 
 mod args;
 mod commands;
@@ -20,11 +21,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Lets `assay ... | head` end quietly: Rust ignores SIGPIPE, which turns a closed pipe into a panic.
+/// Lets `assay ... | head` end quietly: Rust ignores SIGPIPE, which turns a closed pipe into a
+/// panic.
 #[cfg(unix)]
 fn restore_pipe_signal() {
-    // Output goes through `anstream` macros, which panic on a broken pipe; a hook turns exactly that
-    // panic into the conventional exit.
+    // Output goes through `anstream` macros, which panic on a broken pipe; a hook turns exactly
+    // that panic into the conventional exit.
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or("");

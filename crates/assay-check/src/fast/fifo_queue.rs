@@ -3,8 +3,8 @@
 //!
 //! With every dequeue's result known, a history is a queue's iff none of these occurs: an element
 //! leaves that never came, or twice, or before it came; `a` came before `b` but left after it (or
-//! never, while `b` left); a dequeue found the queue empty although at every moment of it some element
-//! was certainly inside.
+//! never, while `b` left); a dequeue found the queue empty although at every moment of it some
+//! element was certainly inside.
 
 use super::value_index::ValueIndex;
 use crate::model::Call;

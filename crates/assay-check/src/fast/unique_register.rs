@@ -1,15 +1,15 @@
-//! Registers whose written values are all different (after Gibbons and Korach 1997; Golab, Li and Shah
-//! 2011), extended to compare-and-swap.
+//! Registers whose written values are all different (after Gibbons and Korach 1997; Golab, Li and
+//! Shah 2011), extended to compare-and-swap.
 //!
-//! When no value is written twice, a read names its write. A write and its reads form a cluster that
-//! stands together in every order; a swap from `a` to `b` glues the cluster of `b` right behind that of
-//! `a`, so clusters form chains, and each chain is one block. Let `f` be the earliest end and `s` the
-//! latest start in a block. Block A must come before block B iff some call of A ended before some call
-//! of B began, that is iff `f(A) < s(B)`. If no two blocks must each come before the other, there is no
-//! longer circle either: around a circle `f(1) < s(2) <= f(3) < s(4) <= ...` never comes back. So the
-//! calls have an order iff every block has one inside and no two blocks conflict. A block with `f < s`
-//! is *forward*: forward blocks must be disjoint as intervals (f, s), and no backward block's [s, f]
-//! may lie inside a forward one.
+//! When no value is written twice, a read names its write. A write and its reads form a cluster
+//! that stands together in every order; a swap from `a` to `b` glues the cluster of `b` right
+//! behind that of `a`, so clusters form chains, and each chain is one block. Let `f` be the
+//! earliest end and `s` the latest start in a block. Block A must come before block B iff some call
+//! of A ended before some call of B began, that is iff `f(A) < s(B)`. If no two blocks must each
+//! come before the other, there is no longer circle either: around a circle `f(1) < s(2) <= f(3) <
+//! s(4) <= ...` never comes back. So the calls have an order iff every block has one inside and no
+//! two blocks conflict. A block with `f < s` is *forward*: forward blocks must be disjoint as
+//! intervals (f, s), and no backward block's [s, f] may lie inside a forward one.
 
 use super::value_index::{NONE, ValueIndex};
 use crate::model::Call;
@@ -122,7 +122,8 @@ impl Clusters {
                     let included = call.required;
                     self.swaps.push(Swap { index: call.index, from, to, included });
                 }
-                // A comparison with a value that was never there fails rightly, whenever it happens.
+                // A comparison with a value that was never there fails rightly, whenever it
+                // happens.
                 RegisterOp::NoSwap(from) if call.required => {
                     if self.index.get(from).is_some() {
                         return None;

@@ -1,8 +1,8 @@
 //! A list that shares its beginning with the lists it grew from.
 //!
-//! States of logs, stacks and strings differ by their last piece only. A [`Chain`] is that piece and a
-//! pointer to the rest, with length and hash kept along, so a state costs one small node however long
-//! the list is.
+//! States of logs, stacks and strings differ by their last piece only. A [`Chain`] is that piece
+//! and a pointer to the rest, with length and hash kept along, so a state costs one small node
+//! however long the list is.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -35,7 +35,8 @@ pub(crate) trait Decode: Model {
     /// name; failed operations are not asked about.
     fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<Self::Op>, String>;
 
-    /// The element a call is about, if its object consists of elements that do not influence each other.
+    /// The element a call is about, if its object consists of elements that do not influence each
+    /// other.
     fn element(op: &Self::Op) -> Option<ValueId> {
         let _ = op;
         None

@@ -17,7 +17,8 @@ pub(crate) trait Plant: Decode {
     /// The same call, having seen (or done) something that nobody brought about.
     fn impossible(&self, op: &Self::Op, fresh: ValueId) -> Option<Self::Op>;
 
-    /// What a reader would have seen had `update` never happened; `before` is what was seen before it.
+    /// What a reader would have seen had `update` never happened; `before` is what was seen before
+    /// it.
     fn without(
         &self,
         reader: &Self::Op,

@@ -71,8 +71,8 @@ impl Model for Register {
         Some(None)
     }
 
-    /// An optional call whose value nobody observes can be left out of any order: between it and the
-    /// next overwrite nothing looks. Unless something looks for the *absence* of a value.
+    /// An optional call whose value nobody observes can be left out of any order: between it and
+    /// the next overwrite nothing looks. Unless something looks for the *absence* of a value.
     fn drop_irrelevant(&self, calls: &mut Vec<Call<RegisterOp>>) {
         let mut observed: FxHashSet<ValueId> = FxHashSet::default();
         for call in calls.iter().filter(|call| call.required) {

@@ -1,12 +1,13 @@
-//! Which pending call to place next: what is tried first decides how fast an order is found, and what
-//! need not be tried at all decides how fast there is seen to be none.
+//! Which pending call to place next: what is tried first decides how fast an order is found, and
+//! what need not be tried at all decides how fast there is seen to be none.
 
 use super::explore::{Choice, NO_CALL, Search};
 use super::plan::Facts;
 use super::states::{NO_STATE, StateId};
 use crate::model::{Effect, Model};
 
-/// How many calls are looked at to see whether a state is still wanted, or can still be had elsewhere.
+/// How many calls are looked at to see whether a state is still wanted, or can still be had
+/// elsewhere.
 const LOOK_AHEAD_CALLS: usize = 8;
 
 /// The most promising first.
@@ -62,8 +63,8 @@ impl<M: Model> Search<'_, M> {
             return Some(if unwanted { Rank::Unlikely } else { Rank::Due });
         }
         if next == self.state {
-            // Leaving out an optional call that changes nothing loses nothing, and an overwrite that
-            // changes nothing may hide where it is.
+            // Leaving out an optional call that changes nothing loses nothing, and an overwrite
+            // that changes nothing may hide where it is.
             let needless = !facts.required || facts.effect == Effect::Overwrite;
             return (!needless).then_some(Rank::Finish);
         }
@@ -96,8 +97,8 @@ impl<M: Model> Search<'_, M> {
         (pending && facts.effect != Effect::Observe && first).then_some(call)
     }
 
-    /// Notes which states pending calls need and, for each class, the pending call that returns first
-    /// (the first invoked, if none must).
+    /// Notes which states pending calls need and, for each class, the pending call that returns
+    /// first (the first invoked, if none must).
     fn scan_pending(&mut self) {
         self.pending_needs.clear();
         self.pending_needs_anything = false;
@@ -156,8 +157,8 @@ impl<M: Model> Search<'_, M> {
         }
     }
 
-    /// Whether placing this overwrite now serves pending calls and leaves nothing for it to do later:
-    /// whoever else needs its state can get it elsewhere.
+    /// Whether placing this overwrite now serves pending calls and leaves nothing for it to do
+    /// later: whoever else needs its state can get it elsewhere.
     fn is_finished_by(&self, call: u32) -> bool {
         let state = self.plan.facts[call as usize].leaves;
         let mut serves = false;

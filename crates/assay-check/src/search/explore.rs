@@ -34,7 +34,8 @@ pub(super) struct Furthest {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
     pub(super) call: u32,
-    /// Hide it before an overwrite that was placed while it was pending, instead of placing it now.
+    /// Hide it before an overwrite that was placed while it was pending, instead of placing it
+    /// now.
     pub(super) absorb: bool,
 }
 

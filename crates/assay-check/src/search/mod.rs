@@ -1,14 +1,14 @@
 //! Just-in-time search for an order that explains a problem, for any model.
 //!
-//! The calls' invocations and returns are walked in time order. Nothing is placed before it must be:
-//! only when a call returns that has no place yet does the search decide which pending calls come
-//! first (Lowe's just-in-time linearization). Five things keep it small:
+//! The calls' invocations and returns are walked in time order. Nothing is placed before it must
+//! be: only when a call returns that has no place yet does the search decide which pending calls
+//! come first (Lowe's just-in-time linearization). Five things keep it small:
 //!
-//! * A configuration is (position, bits for the *pending* calls, state): its size depends on how many
-//!   calls overlap, not on how many there are. Each is visited once.
+//! * A configuration is (position, bits for the *pending* calls, state): its size depends on how
+//!   many calls overlap, not on how many there are. Each is visited once.
 //! * A call that observes is placed the moment the state allows it.
-//! * An overwrite that is pending while another overwrite is placed may hide right before it. That is
-//!   kept as an option (an "absorbed" bit), not as a branch.
+//! * An overwrite that is pending while another overwrite is placed may hide right before it. That
+//!   is kept as an option (an "absorbed" bit), not as a branch.
 //! * Of equal calls only the one with the earliest end is tried.
 //! * When the search does not get past a point, a *window* before that point is searched from "any
 //!   state". If even that has no order, the history has none; the cost is the window's, not the

@@ -132,7 +132,8 @@ impl<'p, Op> Plan<'p, Op> {
     }
 }
 
-/// Invocations and returns by time. At the same time invocations come first: calls that touch overlap.
+/// Invocations and returns by time. At the same time invocations come first: calls that touch
+/// overlap.
 fn events_of<Op>(calls: &[&Call<Op>]) -> Vec<Event> {
     let mut returns: Vec<u32> =
         (0..calls.len() as u32).filter(|&i| calls[i as usize].required).collect();

@@ -113,8 +113,8 @@ fn general_reason(history: &History, refutation: &Refutation) -> String {
         _ => format!("after {skipped} others, then {}", placed[skipped..].join(", then ")),
     };
     format!(
-        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow, and every \
-         other order ends earlier or the same way.",
+        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow, and \
+         every other order ends earlier or the same way.",
         model.name(),
         stuck.join(" and ")
     )

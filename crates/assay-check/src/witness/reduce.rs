@@ -1,9 +1,9 @@
 //! Reducing a refuted problem to a smallest one, with the checker as oracle.
 //!
-//! What is taken away is an operation's *completion*: the operation stays, but may have happened at any
-//! time after its invocation, or never (see `relax`). Taking away whole operations would lie: without
-//! its write, every read is "impossible". The result is 1-minimal: forget any one more completion, and
-//! an explanation exists.
+//! What is taken away is an operation's *completion*: the operation stays, but may have happened at
+//! any time after its invocation, or never (see `relax`). Taking away whole operations would lie:
+//! without its write, every read is "impossible". The result is 1-minimal: forget any one more
+//! completion, and an explanation exists.
 
 use super::orders::{Orders, longest_orders};
 use crate::budget::Budget;

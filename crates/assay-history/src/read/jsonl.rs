@@ -30,6 +30,19 @@ pub(super) struct Event {
     pub(super) others: Vec<(String, Raw)>,
 }
 
+impl Event {
+    fn new(line: u64) -> Event {
+        Event {
+            line,
+            kind: Kind::Row,
+            columns: 0,
+            fields: [Raw::NULL; 12],
+            revision: Raw::NULL,
+            others: Vec::new(),
+        }
+    }
+}
+
 pub(super) fn read(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
     let mut assembler = Assembler::new();
     pipeline::run(source, options, Cutter::new(), &mut assembler)?;
@@ -79,29 +92,24 @@ impl Cut for Cutter {
             let end = memchr::memchr(b'\n', &text.as_bytes()[json.pos..])
                 .map_or(text.len(), |length| json.pos + length);
             let mut of_line = Json::new(&text[..end], json.pos);
-            let event = self
-                .event(&mut of_line, line)
-                .map_err(|message| ReadError::record(line, message))?;
+            // Filled where it stands: events are large, and moving them costs as much as cutting.
+            events.push(Event::new(line));
+            let event = events.last_mut().expect("one was just added");
+            if let Err(message) = self.fill(&mut of_line, event) {
+                events.pop();
+                return Err(ReadError::record(line, message));
+            }
             json.pos = end;
-            events.push(event);
         }
     }
 }
 
 impl Cutter {
-    fn event(&mut self, json: &mut Json<'_>, line: u64) -> Result<Event, String> {
-        let mut event = Event {
-            line,
-            kind: Kind::Row,
-            columns: 0,
-            fields: [Raw::NULL; 12],
-            revision: Raw::NULL,
-            others: Vec::new(),
-        };
+    fn fill(&mut self, json: &mut Json<'_>, event: &mut Event) -> Result<(), String> {
         json.expect(b'{')?;
         if !json.eat(b'}') {
             for place in 0.. {
-                self.field(&mut event, place, json)?;
+                self.field(event, place, json)?;
                 if json.eat(b'}') {
                     break;
                 }
@@ -110,7 +118,7 @@ impl Cutter {
         }
         json.skip_space();
         match json.peek() {
-            None => Ok(event),
+            None => Ok(()),
             Some(_) => Err(json.unexpected("the end of the line after the closing brace")),
         }
     }

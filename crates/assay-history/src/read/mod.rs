@@ -13,8 +13,6 @@ mod edn_value;
 mod error;
 mod jepsen;
 mod json;
-#[cfg(test)]
-mod json_test;
 mod jsonl;
 mod jsonl_build;
 mod notation;
@@ -22,6 +20,8 @@ mod pairing;
 mod pipeline;
 mod porcupine;
 mod raw;
+#[cfg(test)]
+mod scan_test;
 
 pub use detect::Format;
 pub use error::ReadError;

@@ -171,8 +171,8 @@ fn with_deadline<T: Send>(budget: &Budget, limit: Duration, work: impl FnOnce() 
     })
 }
 
-/// Re-checks every certificate with the separate verifier. A certificate that does not hold is a bug
-/// in Assay, and then there is no verdict.
+/// Re-checks every certificate with the separate verifier. A certificate that does not hold is a
+/// bug in Assay, and then there is no verdict.
 fn verify_all(
     path: &Path,
     history: &History,
@@ -187,8 +187,8 @@ fn verify_all(
     for problem in verified.iter().filter_map(|result| result.as_ref().err()) {
         if !problem.starts_with("too large") {
             anstream::eprintln!(
-                "error: {}: a certificate does not hold ({problem}). This is a bug in Assay: please \
-                 report it with this history.",
+                "error: {}: a certificate does not hold ({problem}). This is a bug in Assay: \
+                 please report it with this history.",
                 path.display()
             );
             exit = Exit::Bug;

@@ -20,40 +20,42 @@ const VERDICTS: [(&str, &str, &str); 5] = [
     (
         "upheld",
         "exit 0: an order was found for every object",
-        "Every operation that must have happened can be put into one order that respects real time and \
-         the model. That is as strong as the history: few clients, little overlap or no faults make an \
-         easy pass. `--calibrate 20` shows which anomalies this check would have caught.",
+        "Every operation that must have happened can be put into one order that respects real \
+         time and the model. That is as strong as the history: few clients, little overlap or no \
+         faults make an easy pass. `--calibrate 20` shows which anomalies this check would have \
+         caught.",
     ),
     (
         "refuted",
         "exit 1: no order exists",
-        "At least one object has no order. The witness is the smallest part of the history that still has \
-         none: forget the outcome of any one of its operations, and an order exists. The certificate was \
-         re-checked by a verifier that shares no code with the checker.",
+        "At least one object has no order. The witness is the smallest part of the history that \
+         still has none: forget the outcome of any one of its operations, and an order exists. \
+         The certificate was re-checked by a verifier that shares no code with the checker.",
     ),
     (
         "undecided",
         "exit 2: the budget ran out",
-        "The search was cut short by --budget, --memory or --states. It is not a pass. The report says up to \
-         which time the operations can be explained. Larger budgets may decide it; so does a workload with \
-         unique written values, which needs no search at all.",
+        "The search was cut short by --budget, --memory or --states. It is not a pass. The report \
+         says up to which time the operations can be explained. Larger budgets may decide it; so \
+         does a workload with unique written values, which needs no search at all.",
     ),
     (
         "nothing-checked",
         "exit 3: there was nothing to check",
-        "The history holds no operation that can have had an effect. A check of nothing proves nothing, so \
-         this is not a pass.",
+        "The history holds no operation that can have had an effect. A check of nothing proves \
+         nothing, so this is not a pass.",
     ),
     (
         "bad-history",
         "exit 65: the history cannot carry a verdict",
-        "The file is malformed, or a rule (V1 to V11) is broken in a way that makes every checker unsound. The \
-         message names file and line. `assay history validate FILE` lists all findings.",
+        "The file is malformed, or a rule (V1 to V11) is broken in a way that makes every checker \
+         unsound. The message names file and line. `assay history validate FILE` lists all \
+         findings.",
     ),
 ];
 
-const EXITS: &str = "0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history, \
-    69 a file or capability is missing, 70 a bug in Assay.";
+const EXITS: &str = "0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad \
+                     history, 69 a file or capability is missing, 70 a bug in Assay.";
 
 /// Prints a page, or what pages there are.
 pub fn run(args: &ExplainArgs) -> Exit {

@@ -63,7 +63,8 @@ fn refutation(checked: &Checked, index: usize) {
     }
     match &checked.verified[index] {
         Ok(verified) => println!(
-            "certificate: {} operations, re-checked by the verifier ({} configurations, none explains them){}",
+            "certificate: {} operations, re-checked by the verifier ({} configurations, none \
+             explains them){}",
             verified.core,
             grouped(verified.configurations),
             if refutation.minimal {
@@ -94,7 +95,8 @@ fn undecided(checked: &Checked) {
     for part in &checked.report.unfinished {
         let object = checked.object(&part.part);
         println!(
-            "undecided{}{object}: {} of {} operations can be explained, up to t={}; {} were open there",
+            "undecided{}{object}: {} of {} operations can be explained, up to t={}; {} were open \
+             there",
             if object.is_empty() { "" } else { " " },
             grouped(part.prefix_ops as u64),
             grouped(part.part.ops as u64),

@@ -41,6 +41,7 @@ pub fn json(checked: &Checked) -> Value {
         "model": report.model.name(),
         "ops_in": report.ops_in,
         "ops_checked": report.ops_checked,
+        "ops_known": report.ops_known,
         "objects": report.parts,
         "objects_without_search": report.parts_special,
         "objects_by_search": report.parts_search,

@@ -89,7 +89,7 @@ impl Checked {
                 )
             }
             Exit::NothingChecked => {
-                format!("no operation to check ({model}): an empty history proves nothing")
+                format!("no operation with a known outcome ({model}): nothing could be refuted")
             }
             _ => format!(
                 "{} of {objects} not decided within the budget ({model}), {ops} operations",

@@ -38,7 +38,8 @@ fn add(page: &mut Page, one: &Checked, several: bool) {
     let mut certificates = Vec::new();
     for refutation in &one.report.refutations {
         page.explanation.extend(refutation.explanation.first().cloned());
-        page.timelines.push(timeline(one, refutation));
+        // The reason stands at the top of the page already.
+        page.timelines.push(Timeline { subtitle: String::new(), ..timeline(one, refutation) });
         page.orders.extend(orders(one, refutation));
         certificates.push(certificate_json(&one.history, refutation));
     }

@@ -1,6 +1,8 @@
-//! The JSON scanner held against serde_json: the slow twin is the oracle of the fast one.
+//! The scanners: JSON held against serde_json (the slow twin is the oracle of the fast one), and where
+//! blocks of either notation may be cut.
 
-use super::json::{Json, intern};
+use super::edn;
+use super::json::{self, Json, intern};
 use crate::value::Values;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -49,7 +51,7 @@ const PIECES: &[&str] = &[
     "\"\"",
 ];
 
-fn json() -> impl Strategy<Value = Value> {
+fn document() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -76,7 +78,7 @@ fn same(a: &Value, b: &Value) -> bool {
         (Value::Number(a), Value::Number(b)) if a.is_i64() && b.is_i64() => a == b,
         (Value::Number(a), Value::Number(b)) => {
             let float = |number: &serde_json::Number| number.as_f64().unwrap_or(f64::NAN);
-            (float(a) - float(b)).abs() <= float(a).abs() * 1e-15
+            (float(a) - float(b)).abs() <= float(a).abs() * 1e-14 + f64::MIN_POSITIVE
         }
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
@@ -107,6 +109,40 @@ fn agrees(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+#[test]
+fn of_a_repeated_key_the_last_one_counts() {
+    for text in ["{\"a\":1,\"a\":2}", "{\"b\":0,\"a\":1,\"b\":2,\"a\":3,\"a\":[]}"] {
+        agrees(text).unwrap();
+    }
+}
+
+/// Where whole records end, marked by a bar: a block must never be cut inside one.
+#[test]
+fn blocks_end_after_whole_maps_whatever_stands_in_them() {
+    let both = ["", "{}|", "{}|,", "[{}, {}|]\n", "{\"}\":\"{\"}| {", "{\"\\\"}\":1", "{\"a\":{}"];
+    let edn = [
+        "{:a \\}}| {:b \\}",
+        "{:a \\{}|",
+        "; } {\n{:a 1 ; }\n}| ; }",
+        "#{1}| #_{2}| {:a #{1} :b {2 3}}| {:c #{}",
+        "{:a \"x\\\\\"}|",
+    ];
+    for marked in both {
+        let (text, end) = unmarked(marked);
+        assert_eq!(json::maps_end(text.as_bytes()), end, "{marked}");
+    }
+    for marked in both.iter().chain(&edn) {
+        let (text, end) = unmarked(marked);
+        assert_eq!(edn::maps_end(text.as_bytes()), end, "{marked}");
+    }
+}
+
+fn unmarked(marked: &str) -> (String, usize) {
+    // Of several marks only the last counts.
+    let end = marked.rfind('|').map_or(0, |last| last - marked[..last].matches('|').count());
+    (marked.replace('|', ""), end)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
@@ -119,7 +155,7 @@ proptest! {
 
     #[test]
     fn documents_and_their_mutations_are_taken_or_refused_alike(
-        document in json(),
+        document in document(),
         cut in any::<prop::sample::Index>(),
         drop in 0usize..3,
         piece in prop::sample::select(PIECES),
@@ -134,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn stepping_over_a_value_ends_where_it_ends(document in json(), space in "[ \t]{0,2}") {
+    fn stepping_over_a_value_ends_where_it_ends(document in document(), space in "[ \t]{0,2}") {
         let value = document.to_string();
         let text = format!("{space}{value}{space},\"next\":1}}");
         let mut json = Json::new(&text, 0);
