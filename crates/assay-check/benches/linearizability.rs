@@ -1,62 +1,241 @@
-//! x
+//! `make bench`: what checking costs and how that grows.
+//!
+//! Every case is a history file. It is read and checked in a process of its own, so that its peak
+//! memory is its own too; each figure is the median of several runs. Ratios compare figures of one
+//! run on one machine: against the textbook search, and from one size to the next.
+
 mod support;
 
 use assay_check::{Budget, CheckOptions, ModelKind, check};
+use assay_history::{History, ReadOptions, read, write_jsonl};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
+use support::plain_wgl::{RegisterCall, linearizable};
 use support::{Load, register_history};
 
-fn run(name: &str, load: Load) {
-    let history = register_history(load);
-    let mut best = f64::MAX;
-    let mut last = None;
-    for _ in 0..1 {
-        let budget = Budget::new(2 << 30, 5_000_000);
-        let options =
-            CheckOptions { budget: Some(&budget), ..CheckOptions::new(ModelKind::Register) };
-        let t = Instant::now();
-        let report = check(&history, &options).unwrap();
-        best = best.min(t.elapsed().as_secs_f64());
-        last = Some(report);
-    }
-    let r = last.unwrap();
-    println!(
-        "{name:40} {:?} {:9.3} ms  special {} search {} configs {} peak {} KB",
-        r.answer,
-        best * 1e3,
-        r.parts_special,
-        r.parts_search,
-        r.configurations,
-        r.memory_bytes_peak / 1024
-    );
-}
+const MEMORY_BYTES_MAX: usize = 2 << 30;
+const CONFIGURATIONS_MAX: u64 = 100_000_000;
 
 fn main() {
-    for clients in [20] {
-        for ops in [10_000, 100_000, 1_000_000] {
-            run(&format!("unique {ops} ops {clients} clients"), Load::register(ops, clients));
-        }
+    let args: Vec<String> = std::env::args().collect();
+    match args.iter().position(|arg| arg == "--one") {
+        Some(at) => one(Path::new(&args[at + 1]), &args[at + 2], args[at + 3].parse().unwrap_or(1)),
+        None => all(),
     }
-    run("1M ops 1000 keys", Load { keys: 1000, ..Load::register(1_000_000, 10) });
+}
+
+/// Reads and checks one file, several times, and prints the medians for the parent to read.
+fn one(path: &Path, model: &str, runs: usize) {
+    let model = ModelKind::named(model).expect("a known model");
+    let (mut read_s, mut check_s) = (Vec::new(), Vec::new());
+    let mut line = String::new();
+    for _ in 0..runs {
+        let begun = Instant::now();
+        let file = std::fs::File::open(path).expect("the parent wrote it");
+        let history = read(file, &ReadOptions::default()).expect("a valid history");
+        read_s.push(begun.elapsed().as_secs_f64());
+        let budget = Budget::new(MEMORY_BYTES_MAX, CONFIGURATIONS_MAX);
+        let options =
+            CheckOptions { budget: Some(&budget), witnesses_max: 0, ..CheckOptions::new(model) };
+        let begun = Instant::now();
+        let report = check(&history, &options).expect("operations of the model");
+        check_s.push(begun.elapsed().as_secs_f64());
+        line = format!("{:?} {}", report.answer, report.configurations);
+    }
+    println!("{} {} {} {line}", median(read_s), median(check_s), peak_kib());
+}
+
+/// The most memory this process ever held, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or("");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0)
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+struct Figures {
+    read_s: f64,
+    check_s: f64,
+    peak_mib: f64,
+    answer: String,
+    configurations: u64,
+}
+
+/// Runs one file in a process of its own.
+fn measure(path: &Path, model: &str, runs: usize) -> Figures {
+    let this = std::env::current_exe().expect("a benchmark knows where it is");
+    let (path, runs) = (path.display().to_string(), runs.to_string());
+    let output = Command::new(this)
+        .args(["--one", &path, model, &runs])
+        .output()
+        .expect("a benchmark can start itself");
+    let text = String::from_utf8_lossy(&output.stdout).to_string();
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    assert!(fields.len() == 5, "{text}{}", String::from_utf8_lossy(&output.stderr));
+    Figures {
+        read_s: fields[0].parse().expect("seconds"),
+        check_s: fields[1].parse().expect("seconds"),
+        peak_mib: fields[2].parse::<f64>().expect("KiB") / 1024.0,
+        answer: fields[3].to_string(),
+        configurations: fields[4].parse().expect("a count"),
+    }
+}
+
+struct Bench {
+    directory: PathBuf,
+}
+
+impl Bench {
+    fn file(&self, name: &str, history: &History) -> PathBuf {
+        let path = self.directory.join(name.replace([' ', ',', '/'], "-"));
+        let file = std::fs::File::create(&path).expect("the temporary directory is writable");
+        write_jsonl(history, &mut std::io::BufWriter::new(file)).expect("there is room");
+        path
+    }
+
+    fn case(&self, name: &str, load: Load, runs: usize) -> Figures {
+        let path = self.file(name, &register_history(load));
+        let figures = measure(&path, "register", runs);
+        std::fs::remove_file(path).expect("it was there");
+        println!(
+            "{name:<44} {:>12} {:>9.2} ms {:>7.0} ns/op {:>9.1} ms {:>7.0} MiB {:>10}",
+            figures.answer,
+            figures.check_s * 1e3,
+            figures.check_s * 1e9 / load.ops as f64,
+            figures.read_s * 1e3,
+            figures.peak_mib,
+            figures.configurations
+        );
+        figures
+    }
+}
+
+fn all() {
+    let directory = std::env::temp_dir().join(format!("assay-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("the temporary directory is writable");
+    let bench = Bench { directory: directory.clone() };
+    let quick = std::env::var_os("ASSAY_BENCH_QUICK").is_some();
+    println!("seed 7; medians of 5; read = JSON lines from a file; peak = whole process");
+    println!(
+        "{:<44} {:>12} {:>12} {:>13} {:>12} {:>11} {:>10}",
+        "history", "answer", "check", "per op", "read", "peak", "searched"
+    );
+    unique_values(&bench, quick);
+    repeated_values(&bench);
+    against_the_textbook();
+    corpus();
+    std::fs::remove_dir_all(directory).expect("it was there");
+}
+
+fn unique_values(bench: &Bench, quick: bool) {
+    for clients in [10, 20, 50, 1_000] {
+        let name = format!("unique values, 10k ops, {clients} clients");
+        bench.case(&name, Load::register(10_000, clients), 5);
+    }
     for clients in [10, 20, 50] {
-        for values in [3, 5, 50] {
-            run(
-                &format!("rw 10k {clients} clients {values} values"),
-                Load { values, ..Load::register(10_000, clients) },
-            );
-            run(
-                &format!("cas 10k {clients} clients {values} values"),
-                Load { values, cas_percent: 30, ..Load::register(10_000, clients) },
-            );
-            run(
-                &format!("cas+crash 10k {clients} clients {values} values"),
-                Load {
-                    values,
-                    cas_percent: 30,
-                    unknown_per_mille: 5,
-                    ..Load::register(10_000, clients)
-                },
-            );
+        let name = format!("unique values, 100k ops, {clients} clients");
+        bench.case(&name, Load::register(100_000, clients), 5);
+    }
+    let mut million = None;
+    for clients in [10, 20, 50] {
+        let name = format!("unique values, 1M ops, {clients} clients");
+        million = Some(bench.case(&name, Load::register(1_000_000, clients), 5));
+    }
+    let crashes = Load { unknown_per_mille: 20, ..Load::register(1_000_000, 20) };
+    bench.case("unique values, 1M ops, 2 % unknown", crashes, 5);
+    let keys = Load { keys: 1_000, ..Load::register(1_000_000, 10) };
+    bench.case("unique values, 1M ops, 1,000 keys", keys, 5);
+    if !quick && let Some(million) = million {
+        let ten =
+            bench.case("unique values, 10M ops, 50 clients", Load::register(10_000_000, 50), 1);
+        let growth = ten.check_s / million.check_s;
+        println!("growth from 1M to 10M operations: {growth:.1} times the time");
+    }
+}
+
+fn repeated_values(bench: &Bench) {
+    for clients in [10, 20] {
+        for values in [5, 50] {
+            let load = Load { values, ..Load::register(10_000, clients) };
+            let about = format!("{values} values, 10k ops, {clients} clients");
+            bench.case(&format!("read/write, {about}"), load, 5);
+            let cas = Load { cas_percent: 30, ..load };
+            bench.case(&format!("with cas, {about}"), cas, 5);
+            let crashes = Load { unknown_per_mille: 5, ..cas };
+            bench.case(&format!("with cas and unknowns, {about}"), crashes, 5);
         }
     }
-    run("unique+crash 10k 20", Load { unknown_per_mille: 20, ..Load::register(10_000, 20) });
+}
+
+/// The same histories, in memory, checked by us and by the textbook search.
+fn against_the_textbook() {
+    println!("\nagainst the textbook search (a bit per operation in every cached configuration)");
+    for (ops, clients) in [(1_000, 10), (5_000, 10), (10_000, 10), (1_000, 20), (10_000, 20)] {
+        let history = register_history(Load::register(ops, clients));
+        let calls: Vec<RegisterCall> =
+            history.ops().map(|op| register_call(&history, &op)).collect();
+        let begun = Instant::now();
+        let answer = linearizable(&calls);
+        let textbook = begun.elapsed().as_secs_f64();
+        let ours = median(
+            (0..5)
+                .map(|_| {
+                    let begun = Instant::now();
+                    let report = check(&history, &CheckOptions::new(ModelKind::Register));
+                    assert!(report.is_ok_and(|report| report.refutations.is_empty()));
+                    begun.elapsed().as_secs_f64()
+                })
+                .collect(),
+        );
+        let answer = match answer {
+            Some(answer) => format!("linearizable: {answer}"),
+            None => "gave up at 2 GiB".to_string(),
+        };
+        println!(
+            "{ops:>7} ops, {clients:>2} clients: textbook {:>10.2} ms ({answer}), assay {:>7.3} ms, ratio {:.0}",
+            textbook * 1e3,
+            ours * 1e3,
+            textbook / ours
+        );
+    }
+}
+
+fn register_call(history: &History, op: &assay_history::Op) -> RegisterCall {
+    let (start, end) = history.span(op);
+    let write = history.values.as_int(op.input);
+    let read = if write.is_some() { None } else { history.values.as_int(op.output) };
+    RegisterCall { start, end, write, read }
+}
+
+/// Third-party histories, where they are at hand.
+fn corpus() {
+    let Some(corpus) = std::env::var_os("ASSAY_CORPUS").map(PathBuf::from) else {
+        println!("\ncorpus: not measured, ASSAY_CORPUS is not set");
+        return;
+    };
+    let table = std::fs::read_to_string(corpus.join("expected.tsv")).expect("a corpus has a table");
+    let (mut files, mut total, mut slowest) = (0, 0.0, (0.0, String::new()));
+    for line in table.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [file, model, verdict] = fields[..] else { continue };
+        let figures = measure(&corpus.join(file), model, 5);
+        let refuted = figures.answer == "Refuted";
+        assert_eq!(refuted, verdict != "linearizable", "{file}");
+        files += 1;
+        total += figures.check_s;
+        if figures.check_s > slowest.0 {
+            slowest = (figures.check_s, file.to_string());
+        }
+    }
+    println!(
+        "\ncorpus: {files} histories, {:.2} ms of checking in total, slowest {} {:.3} ms",
+        total * 1e3,
+        slowest.1,
+        slowest.0 * 1e3
+    );
 }

@@ -6,21 +6,22 @@
 mod support;
 
 use assay_check::{
-    Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, check, verify,
+    Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, Start, check, verify,
 };
-use assay_history::Outcome;
+use assay_history::OpIndex;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::Case;
-use support::brute;
-use support::generate::generate;
+use support::brute::{self, Part};
+use support::generate::{Dice, SMALL, Size, generate};
+use support::{Case, End};
 
 const CHECKED_PER_MODEL: u64 = 100_000;
 const VERIFIED_PER_MODEL: u64 = 50_000;
+const PARTS_PER_CASE: usize = 3;
 const CANARY_CASES: u64 = 5_000;
 
 /// Says what is wrong with a judgement, if anything is.
-type Judge = dyn Fn(&Case, bool) -> Result<(), String> + Sync;
+type Judge = dyn Fn(u64, &Case, bool) -> Result<(), String> + Sync;
 
 /// Runs a judge over the cases of the seeds below `count`; the smallest case it objects to, as text.
 fn first_objection(model: ModelKind, count: u64, judge: &Judge) -> Result<(), String> {
@@ -28,17 +29,17 @@ fn first_objection(model: ModelKind, count: u64, judge: &Judge) -> Result<(), St
     let worst = (0..count)
         .into_par_iter()
         .filter_map(|seed| {
-            let case = generate(model, seed);
+            let case = generate(model, SMALL, seed);
             let explained = brute::linearizable(&case);
             refuted.fetch_add(usize::from(!explained), Ordering::Relaxed);
-            let what = judge(&case, explained).err()?;
+            let what = judge(seed, &case, explained).err()?;
             Some((case.ops.len(), seed, what))
         })
         .min();
     let refuted = refuted.into_inner() as f64 * 100.0 / count as f64;
     println!("{}: {count} histories, {refuted:.1} % refuted", model.name());
     if let Some((_, seed, what)) = worst {
-        return Err(report(&generate(model, seed), seed, &what));
+        return Err(report(&generate(model, SMALL, seed), seed, &what));
     }
     // Both answers must be common, or agreement says little.
     assert!((40.0..=60.0).contains(&refuted), "{refuted:.1} % refuted");
@@ -56,7 +57,7 @@ fn report(case: &Case, seed: u64, what: &str) -> String {
 }
 
 /// The checker must say what brute force says, and prove it when it refutes.
-fn judge_checker(case: &Case, explained: bool) -> Result<(), String> {
+fn judge_checker(_seed: u64, case: &Case, explained: bool) -> Result<(), String> {
     let (history, initial) = case.history();
     let options = CheckOptions { initial, ..CheckOptions::new(case.model) };
     let report = check(&history, &options).map_err(|error| format!("not checked: {error}"))?;
@@ -88,25 +89,49 @@ fn judge_checker(case: &Case, explained: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The verifier must confirm "no order explains all ok operations of some key" iff it is so.
-fn judge_verifier(case: &Case, explained: bool) -> Result<(), String> {
+/// The verifier must confirm that a part has no explanation iff brute force finds none. The parts are
+/// random, since the checker shows only the best ones.
+fn judge_verifier(seed: u64, case: &Case, _explained: bool) -> Result<(), String> {
     let (history, initial) = case.history();
-    let mut refuted = false;
-    for key in history.ops().map(|op| history.key(op.key)).collect::<Vec<_>>() {
-        let on_key = history.ops().filter(|op| history.key(op.key) == key);
-        let core = on_key.filter(|op| op.outcome() == Outcome::Ok).map(|op| op.index).collect();
-        let part = Relaxation::none();
-        let certificate = Certificate { model: case.model, initial, key, part, core };
-        match verify(&history, &certificate) {
-            Ok(_) => refuted = true,
-            Err(why) if why.starts_with("an explanation exists") => {}
+    let mut dice = Dice::new(seed);
+    for _ in 0..PARTS_PER_CASE {
+        let part = random_part(case, &mut dice);
+        let start = if part.any { Start::Any } else { Start::Initial };
+        let index = case.ops.iter().position(|op| op.key == part.key).expect("taken from there");
+        let certificate = Certificate {
+            model: case.model,
+            initial,
+            key: history.key(history.op(OpIndex(index as u32)).key),
+            part: Relaxation { start, from: part.from, cut: part.cut },
+            core: part.core.iter().map(|&i| OpIndex(i as u32)).collect(),
+        };
+        let explained = match verify(&history, &certificate) {
+            Ok(_) => false,
+            Err(why) if why.starts_with("an explanation exists") => true,
             Err(why) => return Err(format!("the verifier gives up: {why}")),
+        };
+        if explained != brute::explains_part(case, &part) {
+            return Err(format!("the verifier says explained {explained} of {part:?}"));
         }
     }
-    if refuted == explained {
-        return Err(format!("verifier: refuted {refuted}, brute force: explained {explained}"));
-    }
     Ok(())
+}
+
+fn random_part(case: &Case, dice: &mut Dice) -> Part {
+    let count = case.ops.len() as i64;
+    let mut op = || &case.ops[dice.below(count) as usize];
+    let (key, from, cut) = (op().key.clone(), op().start, op().end);
+    let any = case.model == ModelKind::Register && dice.percent(40);
+    let (from, cut) = (from, if dice.percent(60) { i64::MAX } else { cut });
+    let keep = [100, 90, 70, 50][dice.below(4) as usize];
+    let mut core = Vec::new();
+    for (i, op) in case.ops.iter().enumerate() {
+        let fits = op.key == key && op.how == End::Ok && op.end <= cut;
+        if fits && (!any || op.start >= from) && dice.percent(keep) {
+            core.push(i);
+        }
+    }
+    Part { key, core, any, from, cut }
 }
 
 macro_rules! agreement {
@@ -143,7 +168,7 @@ agreement! {
 
 /// A checker that answers like this must be caught, whatever the model but for `harmless` ones.
 fn assert_caught(harmless: &[ModelKind], answer: fn(&Case) -> bool) {
-    let judge = move |case: &Case, explained: bool| {
+    let judge = move |_seed: u64, case: &Case, explained: bool| {
         if answer(case) == explained { Ok(()) } else { Err("wrong".to_owned()) }
     };
     for info in MODELS.iter().filter(|info| !harmless.contains(&info.kind)) {
@@ -187,9 +212,9 @@ fn one_case() {
     let (name, seed) = wanted.split_once(':').expect("ASSAY_CASE is model:seed");
     let model = ModelKind::named(name).expect("the model exists");
     let seed: u64 = seed.parse().expect("the seed is a number");
-    let case = generate(model, seed);
+    let case = generate(model, SMALL, seed);
     let explained = brute::linearizable(&case);
     println!("brute force: explained {explained}\n{}", report(&case, seed, "the case"));
-    println!("verifier: {:?}", judge_verifier(&case, explained));
-    judge_checker(&case, explained).unwrap_or_else(|what| panic!("{what}"));
+    println!("verifier: {:?}", judge_verifier(seed, &case, explained));
+    judge_checker(seed, &case, explained).unwrap_or_else(|what| panic!("{what}"));
 }

@@ -219,6 +219,7 @@ pub struct Op {
 
 impl Op {
     /// The outcome: unknown if marked or never completed, fail if there is an error, else ok.
+    #[inline]
     pub fn outcome(&self) -> Outcome {
         if self.timeout_marker || !self.completed {
             Outcome::Unknown
@@ -317,6 +318,7 @@ impl History {
     }
 
     /// One operation.
+    #[inline]
     pub fn op(&self, index: OpIndex) -> Op {
         let (i, c) = (index.0 as usize, &self.cols);
         let flags = c.flags[i];
@@ -343,6 +345,7 @@ impl History {
 
     /// When an operation began and ended in this history's order. The end is [`NEVER`] unless the
     /// outcome is known: an operation that timed out may still take effect later.
+    #[inline]
     pub fn span(&self, op: &Op) -> (i64, i64) {
         let (start, end) = match self.meta.order {
             Order::Timestamps => (op.invoke_ts, op.complete_ts.unwrap_or(NEVER)),

@@ -47,6 +47,7 @@ impl ValueId {
     }
 
     /// The integer stored in the id itself, if it is one of the small ones.
+    #[inline]
     pub fn as_inline_int(self) -> Option<i64> {
         (self.0 & INLINE_BIT != 0).then(|| i64::from(self.0 & !INLINE_BIT) - INLINE_BIAS)
     }
@@ -194,6 +195,7 @@ impl Values {
     }
 
     /// What an id stands for.
+    #[inline]
     pub fn view(&self, id: ValueId) -> View<'_> {
         if let Some(int) = id.as_inline_int() {
             return View::Int(int);
@@ -230,6 +232,7 @@ impl Values {
     }
 
     /// The items an id stands for, if it is a list.
+    #[inline]
     pub fn as_list(&self, id: ValueId) -> Option<&[ValueId]> {
         match self.view(id) {
             View::List(items) => Some(items),

@@ -1,5 +1,7 @@
 //! Histories for benchmarks: clients in a closed loop against a simulated object that is right.
 
+pub mod plain_wgl;
+
 use assay_history::{Builder, Completion, History, Invocation, ValueId};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

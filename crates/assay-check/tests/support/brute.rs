@@ -6,31 +6,69 @@
 use super::{Case, End, Op, V};
 use assay_check::ModelKind;
 
+/// What is left of a history: the operations of one key whose completions are kept.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub key: V,
+    /// The operations that must have taken effect, by their place in the case.
+    pub core: Vec<usize>,
+    /// Whether the state before is not known, and then what ended before `from` is left out.
+    pub any: bool,
+    pub from: i64,
+    /// What began later is left out.
+    pub cut: i64,
+}
+
 /// Whether some order of the operations that took effect explains the history, for every key.
 pub fn linearizable(case: &Case) -> bool {
+    let is_ok = |&i: &usize| case.ops[i].how == End::Ok;
+    let core: Vec<usize> = (0..case.ops.len()).filter(is_ok).collect();
     let mut keys: Vec<&V> = case.ops.iter().map(|op| &op.key).collect();
     keys.sort();
     keys.dedup();
     keys.into_iter().all(|key| {
-        let on_key = case.ops.iter().filter(|op| op.key == *key && op.how != End::Fail);
-        explains(case.model, &initial(case), &mut on_key.collect())
+        let core = core.iter().copied().filter(|&i| case.ops[i].key == *key).collect();
+        let part = Part { key: key.clone(), core, any: false, from: i64::MIN, cut: i64::MAX };
+        explains_part(case, &part)
     })
 }
 
-/// Whether the operations in `left` can all follow on `state`. An unknown one may stay behind.
-fn explains(model: ModelKind, state: &V, left: &mut Vec<&Op>) -> bool {
-    if left.iter().all(|op| op.how.is_unknown()) {
+/// Whether some order explains a part. Whatever is not in the core may happen at any time after it
+/// began (as it was recorded, if it was), or never.
+pub fn explains_part(case: &Case, part: &Part) -> bool {
+    let mut left: Vec<(&Op, bool)> = Vec::new();
+    for (i, op) in case.ops.iter().enumerate() {
+        let end = if op.how == End::Ok { op.end } else { i64::MAX };
+        let is_out = op.start > part.cut || (part.any && end < part.from);
+        if op.key == part.key && op.how != End::Fail && !is_out {
+            left.push((op, part.core.contains(&i)));
+        }
+    }
+    let mut starts = vec![initial(case)];
+    if part.any {
+        starts.push(V::str("anything else"));
+        for (op, _) in &left {
+            let pair = if op.f == "cas" { op.input.list() } else { &[] };
+            starts.extend([&op.input, &op.output].into_iter().chain(pair).cloned());
+        }
+    }
+    starts.iter().any(|state| explains(case.model, state, &mut left))
+}
+
+/// Whether the core operations in `left` can all follow on `state`; the others may stay behind.
+fn explains(model: ModelKind, state: &V, left: &mut Vec<(&Op, bool)>) -> bool {
+    if left.iter().all(|(_, in_core)| !in_core) {
         return true;
     }
     for i in 0..left.len() {
-        let op = left[i];
-        if left.iter().any(|other| other.how == End::Ok && other.end < op.start) {
+        let (op, in_core) = left[i];
+        if left.iter().any(|(other, in_core)| *in_core && other.end < op.start) {
             continue;
         }
         if let Some(next) = step(model, state, op) {
             left.remove(i);
             let explained = explains(model, &next, left);
-            left.insert(i, op);
+            left.insert(i, (op, in_core));
             if explained {
                 return true;
             }

@@ -9,8 +9,15 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
-/// The most operations of a history.
-pub const OPS_MAX: i64 = 7;
+/// How long histories are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    pub ops_max: i64,
+    pub processes_max: i64,
+}
+
+/// Short enough for brute force.
+pub const SMALL: Size = Size { ops_max: 7, processes_max: 4 };
 
 /// Draws from a seed.
 pub struct Dice {
@@ -21,6 +28,10 @@ pub struct Dice {
 }
 
 impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice { rng: ChaCha8Rng::seed_from_u64(seed), unique: false, drawn: 0 }
+    }
+
     /// An integer from 0 up to but not including `n`.
     pub fn below(&mut self, n: i64) -> i64 {
         self.rng.random_range(0..n)
@@ -49,13 +60,12 @@ impl Dice {
 }
 
 /// The history of a seed.
-pub fn generate(model: ModelKind, seed: u64) -> Case {
-    let rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut dice = Dice { rng, unique: false, drawn: 0 };
+pub fn generate(model: ModelKind, size: Size, seed: u64) -> Case {
+    let mut dice = Dice::new(seed);
     dice.unique = dice.percent(50);
     let initial = if dice.percent(20) { V::Int(1) } else { V::Null };
     let mut case =
-        Case { model, initial, ops: timeline(&mut dice), by_position: false, revisions: vec![] };
+        Case { model, initial, ops: timeline(size, &mut dice), by_position: false, revisions: vec![] };
     simulate(&mut case, &mut dice);
     for _ in 0..changes(model, &mut dice) {
         super::mutate::change(&mut case, &mut dice);
@@ -74,22 +84,22 @@ pub fn generate(model: ModelKind, seed: u64) -> Case {
 fn changes(model: ModelKind, dice: &mut Dice) -> i64 {
     let most = match model {
         ModelKind::Counter => 4,
-        ModelKind::Kv | ModelKind::Mutex | ModelKind::Queue | ModelKind::Stack => 14,
+        ModelKind::Mutex | ModelKind::Queue | ModelKind::Stack => 14,
         _ => 8,
     };
     if dice.percent(15) { 0 } else { 1 + dice.below(most) }
 }
 
 /// Operations without content: who and when.
-fn timeline(dice: &mut Dice) -> Vec<Op> {
+fn timeline(size: Size, dice: &mut Dice) -> Vec<Op> {
     let keys: &[V] = match dice.below(10) {
         0..=2 => &[V::Null, V::Int(7)],
         3..=5 => &[V::Null],
         _ => &[V::Int(7)],
     };
-    let mut clocks = vec![0; 1 + dice.below(4) as usize];
+    let mut clocks = vec![0; 1 + dice.below(size.processes_max) as usize];
     let (gap, length) = (1 + dice.below(4), 1 + dice.below(6));
-    let count = 1 + dice.below(OPS_MAX).max(dice.below(OPS_MAX));
+    let count = 1 + dice.below(size.ops_max).max(dice.below(size.ops_max));
     let mut ops = Vec::new();
     for _ in 0..count {
         let process = dice.below(clocks.len() as i64);
