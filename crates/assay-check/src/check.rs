@@ -171,7 +171,7 @@ impl<M: Decode> Check<'_, M> {
             on_decided();
         }
         let mut report = Report::empty(options.model, history.len());
-        report.ops_known = history.ops().filter(|op| op.outcome() == Outcome::Ok).count();
+        report.ops_known = history.glances().filter(|op| op.outcome == Outcome::Ok).count();
         for (part, algorithm, decision) in decided {
             report.count(part.ops, algorithm, decision.answer);
             let about = PartReport {

@@ -7,7 +7,7 @@ use crate::check::CheckError;
 use crate::kind::ModelKind;
 use crate::model::Call;
 use crate::models::Decode;
-use assay_history::{History, KeyId, Op, OpIndex, Outcome, ValueId};
+use assay_history::{Glance, History, KeyId, Outcome, ValueId};
 use std::ops::Range;
 
 /// The calls on one object.
@@ -56,34 +56,33 @@ impl<'a, M: Decode> Reader<'a, M> {
     }
 
     /// The call an operation stands for; `None` if it says nothing.
-    fn call(&self, op: &Op) -> Result<Option<Call<M::Op>>, String> {
-        let outcome = op.outcome();
-        if outcome == Outcome::Fail {
+    #[inline]
+    fn call(&self, op: &Glance) -> Result<Option<Call<M::Op>>, String> {
+        if op.outcome == Outcome::Fail {
             return Ok(None);
         }
         let verb = self.verbs[op.op_type.0 as usize];
         let Some(action) = self.model.decode(self.history, verb, op)? else { return Ok(None) };
-        let (start, end) = self.history.span(op);
-        let required = outcome == Outcome::Ok;
+        let (start, end, required) = (op.start, op.end, op.outcome == Outcome::Ok);
         Ok(Some(Call { index: op.index.0, required, start, end, op: action }))
     }
 
-    fn error(&self, op: &Op, message: String) -> CheckError {
-        CheckError { line: self.history.line(op.invoke_at), message }
+    fn error(&self, op: &Glance, message: String) -> CheckError {
+        let line = self.history.line(self.history.op(op.index).invoke_at);
+        CheckError { line, message }
     }
 
     /// All calls, read as needed: for a history with one object, which need not be copied.
     pub(crate) fn stream(&self) -> impl Iterator<Item = Call<M::Op>> + Clone + '_ {
-        (0..self.history.len() as u32)
-            .filter_map(|i| self.call(&self.history.op(OpIndex(i))).ok().flatten())
+        self.history.glances().filter_map(|op| self.call(&op).ok().flatten())
     }
 
     /// The one object of a history, if it has just one, once its operations were seen to fit.
     pub(crate) fn only_part(&self) -> Result<Option<Part>, CheckError> {
         let mut ops = 0;
         let mut key: Option<KeyId> = None;
-        for op in self.history.ops() {
-            if op.outcome() == Outcome::Fail {
+        for op in self.history.glances() {
+            if op.outcome == Outcome::Fail {
                 continue;
             }
             if *key.get_or_insert(op.key) != op.key {
@@ -100,9 +99,9 @@ impl<'a, M: Decode> Reader<'a, M> {
         let keys = self.history.key_count();
         let (mut counts, mut ops) = (vec![0usize; keys], vec![0usize; keys]);
         let mut filler = None;
-        for op in self.history.ops() {
+        for op in self.history.glances() {
             let call = self.call(&op).map_err(|message| self.error(&op, message))?;
-            ops[op.key.0 as usize] += usize::from(op.outcome() != Outcome::Fail);
+            ops[op.key.0 as usize] += usize::from(op.outcome != Outcome::Fail);
             counts[op.key.0 as usize] += usize::from(call.is_some());
             filler = filler.or(call);
         }
@@ -119,7 +118,7 @@ impl<'a, M: Decode> Reader<'a, M> {
         }
         let Some(filler) = filler else { return Ok((Vec::new(), parts)) };
         let mut calls = vec![filler; start];
-        for op in self.history.ops() {
+        for op in self.history.glances() {
             if let Ok(Some(call)) = self.call(&op) {
                 let place = &mut next[op.key.0 as usize];
                 calls[*place] = call;

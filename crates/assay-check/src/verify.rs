@@ -8,7 +8,7 @@ use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use {Act::*, State::*};
 
-const STEPS_MAX: u64 = 4_000_000;
+const CONFIGURATIONS_MAX: u64 = 500_000;
 
 /// How much was looked at to confirm a refutation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,25 +205,18 @@ fn put_right(calls: &[Call], point: &mut Point, act: &Act, deadline: i64) {
 /// Tries all orders and says how many configurations there are; an error if one explains the core.
 fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
     let first = Point { placed: BTreeSet::new(), state, order: vec![] };
-    let mut queue = BTreeMap::from([((0, 0, 0, 0), first)]);
+    let mut queue = BTreeMap::from([((0, 0, 0), first)]);
     let mut seen: HashMap<(BTreeSet<usize>, State), Vec<BTreeSet<usize>>> = HashMap::new();
-    for steps in 1..=STEPS_MAX {
-        let Some((_, point)) = queue.pop_first() else {
-            return Ok(seen.values().map(|known| known.len() as u64).sum());
-        };
+    let mut configurations = 1;
+    while let Some((_, point)) = queue.pop_first() {
+        if configurations > CONFIGURATIONS_MAX {
+            return Err("too large to re-check".to_owned());
+        }
         let free = |i: usize| !point.placed.contains(&i);
         let open: Vec<&Call> = (0..core).filter(|&i| free(i)).map(|i| &calls[i]).collect();
         let Some(deadline) = open.iter().map(|call| call.end).min() else {
             return Err(format!("an explanation exists: operations {:?}", point.order));
         };
-        // A point is no better than one that got as far with fewer optional calls.
-        let mut placed = point.placed.clone();
-        let used = placed.split_off(&core);
-        let known = seen.entry((placed, point.state.clone())).or_default();
-        if known.iter().any(|fewer| fewer.is_subset(&used)) {
-            continue;
-        }
-        known.push(used);
         // A call can come next if no open core call ended before it began.
         let ready = |i: usize| free(i) && calls[i].start <= deadline;
         for (i, call) in calls.iter().enumerate().filter(|&(i, _)| ready(i)) {
@@ -237,16 +230,23 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
             }
             let mut next = point.clone();
             put_right(calls, &mut next, &call.act, deadline);
-            if let Some(state) = step(&next.state, &call.act) {
-                next.state = state;
-                next.placed.insert(i);
-                next.order.push(call.index.0);
-                let in_core = next.placed.range(..core).count();
-                queue.insert((in_core, next.placed.len(), steps, i), next);
+            let Some(state) = step(&next.state, &call.act) else { continue };
+            next.state = state;
+            next.placed.insert(i);
+            next.order.push(call.index.0);
+            // A point is no better than one that got as far with fewer optional calls.
+            let mut placed = next.placed.clone();
+            let used = placed.split_off(&core);
+            let rank = (placed.len(), used.len(), configurations);
+            let known = seen.entry((placed, next.state.clone())).or_default();
+            if !known.iter().any(|fewer| fewer.is_subset(&used)) {
+                known.push(used);
+                queue.insert(rank, next);
+                configurations += 1;
             }
         }
     }
-    Err("too large to re-check".to_owned())
+    Ok(configurations)
 }
 
 /// Re-checks a refutation. The error says why the certificate proves nothing.

@@ -1,7 +1,7 @@
 //! The checker, the verifier and brute force agree on hundreds of thousands of small histories.
 //!
 //! A failure prints the history and how to run it again:
-//! `ASSAY_CASE=queue:17 cargo test -p assay-check --test agreement one_case -- --ignored --nocapture`
+//! `ASSAY_CASE=queue:small:17 cargo test -p assay-check --test agreement one_case -- --ignored --nocapture`
 
 mod support;
 
@@ -9,52 +9,16 @@ use assay_check::{
     Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, Start, check, verify,
 };
 use assay_history::OpIndex;
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use support::brute::{self, Part};
-use support::generate::{Dice, SMALL, Size, generate};
+use support::generate::{Dice, LONG, SMALL, Size};
+use support::harness::{Judge, Trial};
 use support::{Case, End};
 
 const CHECKED_PER_MODEL: u64 = 100_000;
 const VERIFIED_PER_MODEL: u64 = 50_000;
+const LONG_PER_MODEL: u64 = 4_000;
 const PARTS_PER_CASE: usize = 3;
 const CANARY_CASES: u64 = 5_000;
-
-/// Says what is wrong with a judgement, if anything is.
-type Judge = dyn Fn(u64, &Case, bool) -> Result<(), String> + Sync;
-
-/// Runs a judge over the cases of the seeds below `count`; the smallest case it objects to, as text.
-fn first_objection(model: ModelKind, count: u64, judge: &Judge) -> Result<(), String> {
-    let refuted = AtomicUsize::new(0);
-    let worst = (0..count)
-        .into_par_iter()
-        .filter_map(|seed| {
-            let case = generate(model, SMALL, seed);
-            let explained = brute::linearizable(&case);
-            refuted.fetch_add(usize::from(!explained), Ordering::Relaxed);
-            let what = judge(seed, &case, explained).err()?;
-            Some((case.ops.len(), seed, what))
-        })
-        .min();
-    let refuted = refuted.into_inner() as f64 * 100.0 / count as f64;
-    println!("{}: {count} histories, {refuted:.1} % refuted", model.name());
-    if let Some((_, seed, what)) = worst {
-        return Err(report(&generate(model, SMALL, seed), seed, &what));
-    }
-    // Both answers must be common, or agreement says little.
-    assert!((40.0..=60.0).contains(&refuted), "{refuted:.1} % refuted");
-    Ok(())
-}
-
-fn report(case: &Case, seed: u64, what: &str) -> String {
-    let name = case.model.name();
-    format!(
-        "{what}\n{name}, seed {seed}, initial {}:\n{}again: ASSAY_CASE={name}:{seed} cargo test \
-         -p assay-check --test agreement one_case -- --ignored --nocapture",
-        case.initial,
-        case.json_lines()
-    )
-}
 
 /// The checker must say what brute force says, and prove it when it refutes.
 fn judge_checker(_seed: u64, case: &Case, explained: bool) -> Result<(), String> {
@@ -72,6 +36,10 @@ fn judge_checker(_seed: u64, case: &Case, explained: bool) -> Result<(), String>
         let certificate = &refutation.certificate;
         if let Err(why) = verify(&history, certificate) {
             return Err(format!("the verifier rejects {certificate:?}: {why}"));
+        }
+        // Without a budget the reduction always comes to its end.
+        if !refutation.minimal {
+            return Err(format!("{certificate:?} is not said to be minimal"));
         }
         for i in 0..certificate.core.len() {
             let mut smaller = certificate.clone();
@@ -139,16 +107,25 @@ macro_rules! agreement {
         mod $name {
             use super::*;
 
-            #[test]
-            fn checker_agrees_with_brute_force() {
-                first_objection(ModelKind::$model, CHECKED_PER_MODEL, &judge_checker)
+            fn trial(size: Size, count: u64, judge: &Judge) {
+                Trial { model: ModelKind::$model, size, count }
+                    .run(judge)
                     .unwrap_or_else(|objection| panic!("{objection}"));
             }
 
             #[test]
+            fn checker_agrees_with_brute_force() {
+                trial(SMALL, CHECKED_PER_MODEL, &judge_checker);
+            }
+
+            #[test]
+            fn checker_agrees_with_the_verifier_on_longer_histories() {
+                trial(LONG, LONG_PER_MODEL, &judge_checker);
+            }
+
+            #[test]
             fn verifier_agrees_with_brute_force() {
-                first_objection(ModelKind::$model, VERIFIED_PER_MODEL, &judge_verifier)
-                    .unwrap_or_else(|objection| panic!("{objection}"));
+                trial(SMALL, VERIFIED_PER_MODEL, &judge_verifier);
             }
         }
     )*};
@@ -172,7 +149,7 @@ fn assert_caught(harmless: &[ModelKind], answer: fn(&Case) -> bool) {
         if answer(case) == explained { Ok(()) } else { Err("wrong".to_owned()) }
     };
     for info in MODELS.iter().filter(|info| !harmless.contains(&info.kind)) {
-        let objection = first_objection(info.kind, CANARY_CASES, &judge);
+        let objection = Trial { model: info.kind, size: SMALL, count: CANARY_CASES }.run(&judge);
         assert!(objection.is_err(), "{}: nobody noticed", info.names[0]);
     }
 }
@@ -206,15 +183,13 @@ fn canary_a_checker_that_takes_equal_times_for_an_order_is_caught() {
 }
 
 #[test]
-#[ignore = "runs the one case that ASSAY_CASE=model:seed names"]
+#[ignore = "runs the one case that ASSAY_CASE=model:size:seed names"]
 fn one_case() {
-    let wanted = std::env::var("ASSAY_CASE").expect("ASSAY_CASE=model:seed names a case");
-    let (name, seed) = wanted.split_once(':').expect("ASSAY_CASE is model:seed");
-    let model = ModelKind::named(name).expect("the model exists");
-    let seed: u64 = seed.parse().expect("the seed is a number");
-    let case = generate(model, SMALL, seed);
-    let explained = brute::linearizable(&case);
-    println!("brute force: explained {explained}\n{}", report(&case, seed, "the case"));
+    let wanted = std::env::var("ASSAY_CASE").expect("ASSAY_CASE=model:size:seed names a case");
+    let (trial, seed) = Trial::named(&wanted).expect("ASSAY_CASE is model:small:seed or so");
+    let case = trial.case(seed);
+    let explained = trial.oracle(&case).expect("the oracle decides it");
+    println!("{}\nexplained: {explained}", trial.report(seed, "the case"));
     println!("verifier: {:?}", judge_verifier(seed, &case, explained));
     judge_checker(seed, &case, explained).unwrap_or_else(|what| panic!("{what}"));
 }

@@ -231,6 +231,30 @@ impl Op {
     }
 }
 
+/// What a checker needs of an operation. [`History::glances`] walks them without touching the
+/// other columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Glance {
+    /// Where it stands in the history.
+    pub index: OpIndex,
+    /// Who issued it.
+    pub process: ProcessId,
+    /// What kind of operation.
+    pub op_type: TypeId,
+    /// The object addressed.
+    pub key: KeyId,
+    /// What was sent.
+    pub input: ValueId,
+    /// What was received.
+    pub output: ValueId,
+    /// What is known about its effect.
+    pub outcome: Outcome,
+    /// When it began, in this history's order.
+    pub start: i64,
+    /// When it ended; [`NEVER`] unless the outcome is known.
+    pub end: i64,
+}
+
 /// Interned names of one kind: id to value and back.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Names {
@@ -315,6 +339,43 @@ impl History {
     /// All operations, in the order of their invocation records.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = Op> + '_ {
         (0..self.len() as u32).map(|i| self.op(OpIndex(i)))
+    }
+
+    /// What a checker needs of every operation, in the order of their invocation records.
+    pub fn glances(&self) -> impl ExactSizeIterator<Item = Glance> + Clone + '_ {
+        let c = &self.cols;
+        let by_time = self.meta.order == Order::Timestamps;
+        let times = c.invoke_ts.iter().zip(&c.complete_ts);
+        let places = c.invoke_at.iter().zip(&c.complete_at);
+        let names = c.process.iter().zip(&c.op_type).zip(&c.key);
+        let values = c.input.iter().zip(&c.output).zip(&c.error);
+        let rows = c.flags.iter().zip(names).zip(values).zip(times.zip(places)).enumerate();
+        rows.map(move |(i, (((flags, names), values), (times, places)))| {
+            let (((process, op_type), key), ((input, output), error)) = (names, values);
+            let outcome = if flags & TIMEOUT != 0 || flags & COMPLETED == 0 {
+                Outcome::Unknown
+            } else if error.is_null() {
+                Outcome::Ok
+            } else {
+                Outcome::Fail
+            };
+            let (start, end) = if by_time {
+                (*times.0, *times.1)
+            } else {
+                (i64::from(*places.0), i64::from(*places.1))
+            };
+            Glance {
+                index: OpIndex(i as u32),
+                process: ProcessId(*process),
+                op_type: TypeId(*op_type),
+                key: KeyId(*key),
+                input: *input,
+                output: *output,
+                outcome,
+                start,
+                end: if outcome == Outcome::Unknown { NEVER } else { end },
+            }
+        })
     }
 
     /// One operation.

@@ -89,7 +89,8 @@ impl Clusters {
             read_start_max: i64::MIN,
             read_end_min: i64::MAX,
         };
-        let mut clusters = vec![before_time];
+        let mut clusters = Vec::with_capacity(index.count);
+        clusters.push(before_time);
         for call in calls {
             let Some(value) = written_value(&call.op) else { continue };
             if !index.insert(value, clusters.len() as u32) {

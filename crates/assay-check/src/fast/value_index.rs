@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct ValueIndex {
+    /// How many values it was made for.
+    pub(super) count: usize,
     base: i64,
     near: Vec<u32>,
     far: FxHashMap<ValueId, u32>,
@@ -28,7 +30,12 @@ impl ValueIndex {
             Some(spread) if high >= low && spread as u64 <= 4 * count + 64 => spread as usize + 1,
             _ => 0,
         };
-        ValueIndex { base: low, near: vec![NONE; near], far: FxHashMap::default() }
+        ValueIndex {
+            count: count as usize,
+            base: low,
+            near: vec![NONE; near],
+            far: FxHashMap::default(),
+        }
     }
 
     fn near_place(&self, value: ValueId) -> Option<usize> {

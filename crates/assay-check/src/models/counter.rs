@@ -2,7 +2,7 @@
 
 use super::{Decode, integer, known_output};
 use crate::model::{Effect, Model};
-use assay_history::{History, Op};
+use assay_history::{Glance, History};
 
 /// A counter.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,12 @@ impl Model for Counter {
 }
 
 impl Decode for Counter {
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<CounterOp>, String> {
+    fn decode(
+        &self,
+        history: &History,
+        verb: &str,
+        op: &Glance,
+    ) -> Result<Option<CounterOp>, String> {
         let output = known_output(op);
         if verb == "read" {
             let read = |v| integer(history, v, 0, "the output of read").map(CounterOp::Read);

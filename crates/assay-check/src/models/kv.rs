@@ -2,7 +2,7 @@
 
 use super::Decode;
 use crate::model::{Call, Effect, Model};
-use assay_history::{History, Op, Outcome, ValueId, View};
+use assay_history::{Glance, History, Outcome, ValueId, View};
 use std::sync::Arc;
 
 /// A string that can be replaced and appended to.
@@ -75,8 +75,8 @@ impl Model for Kv {
 }
 
 impl Decode for Kv {
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<KvOp>, String> {
-        let known = op.outcome() == Outcome::Ok;
+    fn decode(&self, history: &History, verb: &str, op: &Glance) -> Result<Option<KvOp>, String> {
+        let known = op.outcome == Outcome::Ok;
         Ok(match verb {
             "get" => known.then_some(KvOp::Get(text(history, op.output, "the output of get")?)),
             "put" => Some(KvOp::Put(text(history, op.input, "the input of put")?)),

@@ -2,7 +2,7 @@
 
 use super::{Decode, integer, known_output};
 use crate::model::Model;
-use assay_history::{History, Op};
+use assay_history::{Glance, History};
 
 /// A lease that may expire; its tokens must rise, and old ones must not work.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +62,12 @@ impl Model for Lease {
 }
 
 impl Decode for Lease {
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<LeaseOp>, String> {
+    fn decode(
+        &self,
+        history: &History,
+        verb: &str,
+        op: &Glance,
+    ) -> Result<Option<LeaseOp>, String> {
         let token = |value, what| {
             let value: assay_history::ValueId = value;
             if value.is_null() {

@@ -3,7 +3,7 @@
 use super::chain::Chain;
 use super::{Decode, integer, known_output};
 use crate::model::{Effect, Model};
-use assay_history::{History, Op, ValueId};
+use assay_history::{Glance, History, ValueId};
 use std::sync::Arc;
 
 /// A log.
@@ -61,7 +61,7 @@ impl Model for Log {
 }
 
 impl Decode for Log {
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<LogOp>, String> {
+    fn decode(&self, history: &History, verb: &str, op: &Glance) -> Result<Option<LogOp>, String> {
         let output = known_output(op);
         if verb == "append" {
             let offset = match output {

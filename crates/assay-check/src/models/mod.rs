@@ -26,14 +26,19 @@ pub use stack::{Stack, StackOp};
 
 use crate::model::{Call, Model};
 use crate::search::Decision;
-use assay_history::{History, Op, Outcome, ValueId};
+use assay_history::{Glance, History, Outcome, ValueId};
 
 /// A model that can read its operations out of a history.
 pub(crate) trait Decode: Model {
     /// What an operation of a history means here: `None` if it says nothing (an unknown read), an
     /// error if its input or output has the wrong shape. `verb` is the operation type's canonical
     /// name; failed operations are not asked about.
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<Self::Op>, String>;
+    fn decode(
+        &self,
+        history: &History,
+        verb: &str,
+        op: &Glance,
+    ) -> Result<Option<Self::Op>, String>;
 
     /// The element a call is about, if its object consists of elements that do not influence each
     /// other.
@@ -59,8 +64,8 @@ pub(crate) trait Decode: Model {
 }
 
 /// The output of an operation, or `None` if its outcome is unknown.
-fn known_output(op: &Op) -> Option<ValueId> {
-    (op.outcome() == Outcome::Ok).then_some(op.output)
+fn known_output(op: &Glance) -> Option<ValueId> {
+    (op.outcome == Outcome::Ok).then_some(op.output)
 }
 
 /// An integer field, `null` counting as `default`.

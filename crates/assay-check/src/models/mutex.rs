@@ -2,7 +2,7 @@
 
 use super::Decode;
 use crate::model::Model;
-use assay_history::{History, Op, ProcessId};
+use assay_history::{Glance, History, ProcessId};
 
 /// A lock that one process at a time holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ impl Model for Mutex {
 }
 
 impl Decode for Mutex {
-    fn decode(&self, _: &History, verb: &str, op: &Op) -> Result<Option<MutexOp>, String> {
+    fn decode(&self, _: &History, verb: &str, op: &Glance) -> Result<Option<MutexOp>, String> {
         Ok(Some(match verb {
             "acquire" => MutexOp::Acquire(op.process),
             _ => MutexOp::Release(op.process),

@@ -3,7 +3,7 @@
 use super::{Decode, known_output};
 use crate::model::{Call, Effect, Model};
 use crate::search::Decision;
-use assay_history::{History, Op, ValueId};
+use assay_history::{Glance, History, ValueId};
 use std::sync::Arc;
 
 /// A FIFO queue.
@@ -64,7 +64,7 @@ impl Decode for Queue {
         crate::fast::fifo_queue(calls)
     }
 
-    fn decode(&self, _: &History, verb: &str, op: &Op) -> Result<Option<QueueOp>, String> {
+    fn decode(&self, _: &History, verb: &str, op: &Glance) -> Result<Option<QueueOp>, String> {
         Ok(Some(match (verb, known_output(op)) {
             ("enqueue", _) if op.input.is_null() => {
                 return Err("null cannot be an element: it means \"was empty\"".to_string());

@@ -3,7 +3,7 @@
 use super::Decode;
 use crate::model::{Call, Effect, Model};
 use crate::search::Decision;
-use assay_history::{History, Op, Outcome, ValueId};
+use assay_history::{Glance, History, Outcome, ValueId};
 use rustc_hash::FxHashSet;
 
 /// A register; maps and multi-registers are one register per key.
@@ -125,8 +125,14 @@ impl Decode for Register {
         crate::fast::unique_register(calls, self.initial)
     }
 
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<RegisterOp>, String> {
-        let known = op.outcome() == Outcome::Ok;
+    #[inline]
+    fn decode(
+        &self,
+        history: &History,
+        verb: &str,
+        op: &Glance,
+    ) -> Result<Option<RegisterOp>, String> {
+        let known = op.outcome == Outcome::Ok;
         match verb {
             "read" => Ok(known.then_some(RegisterOp::Read(op.output))),
             "write" => Ok(Some(RegisterOp::Write(op.input))),

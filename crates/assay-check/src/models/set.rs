@@ -3,7 +3,7 @@
 use super::{Decode, known_output, truth};
 use crate::model::{Call, Effect, Model};
 use crate::search::Decision;
-use assay_history::{History, Op, ValueId};
+use assay_history::{Glance, History, ValueId};
 use std::sync::Arc;
 
 /// A set.
@@ -108,7 +108,7 @@ impl Decode for Set {
         crate::fast::grow_set(calls)
     }
 
-    fn decode(&self, history: &History, verb: &str, op: &Op) -> Result<Option<SetOp>, String> {
+    fn decode(&self, history: &History, verb: &str, op: &Glance) -> Result<Option<SetOp>, String> {
         let output = known_output(op);
         let answer = truth(history, output.unwrap_or(ValueId::NULL), "the output");
         Ok(match (verb, output) {

@@ -3,7 +3,7 @@
 use super::chain::Chain;
 use super::{Decode, known_output};
 use crate::model::{Effect, Model};
-use assay_history::{History, Op, ValueId};
+use assay_history::{Glance, History, ValueId};
 
 /// A stack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ impl Model for Stack {
 }
 
 impl Decode for Stack {
-    fn decode(&self, _: &History, verb: &str, op: &Op) -> Result<Option<StackOp>, String> {
+    fn decode(&self, _: &History, verb: &str, op: &Glance) -> Result<Option<StackOp>, String> {
         Ok(Some(match (verb, known_output(op)) {
             ("push", _) if op.input.is_null() => {
                 return Err("null cannot be an element: it means \"was empty\"".to_string());

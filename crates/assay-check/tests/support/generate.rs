@@ -19,6 +19,9 @@ pub struct Size {
 /// Short enough for brute force.
 pub const SMALL: Size = Size { ops_max: 7, processes_max: 4 };
 
+/// Too long for brute force, and long enough for searches to cut a history in pieces.
+pub const LONG: Size = Size { ops_max: 16, processes_max: 3 };
+
 /// Draws from a seed.
 pub struct Dice {
     rng: ChaCha8Rng,
@@ -64,10 +67,15 @@ pub fn generate(model: ModelKind, size: Size, seed: u64) -> Case {
     let mut dice = Dice::new(seed);
     dice.unique = dice.percent(50);
     let initial = if dice.percent(20) { V::Int(1) } else { V::Null };
-    let mut case =
-        Case { model, initial, ops: timeline(size, &mut dice), by_position: false, revisions: vec![] };
+    let mut case = Case {
+        model,
+        initial,
+        ops: timeline(size, &mut dice),
+        by_position: false,
+        revisions: vec![],
+    };
     simulate(&mut case, &mut dice);
-    for _ in 0..changes(model, &mut dice) {
+    for _ in 0..changes(model, size, &mut dice) {
         super::mutate::change(&mut case, &mut dice);
     }
     if dice.percent(15) {
@@ -81,8 +89,9 @@ pub fn generate(model: ModelKind, size: Size, seed: u64) -> Case {
 }
 
 /// How many things to change so that about half of the histories have no explanation.
-fn changes(model: ModelKind, dice: &mut Dice) -> i64 {
+fn changes(model: ModelKind, size: Size, dice: &mut Dice) -> i64 {
     let most = match model {
+        _ if size == LONG => return 1 + dice.below(3),
         ModelKind::Counter => 4,
         ModelKind::Mutex | ModelKind::Queue | ModelKind::Stack => 14,
         _ => 8,

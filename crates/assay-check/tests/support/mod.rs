@@ -3,6 +3,7 @@
 
 pub mod brute;
 pub mod generate;
+pub mod harness;
 pub mod mutate;
 
 use assay_check::ModelKind;

@@ -92,15 +92,13 @@ impl Fields for Record<'_> {
 struct Cutter<N> {
     shape: Shape<Field>,
     independent: bool,
-    /// Records cut so far, to name them where lines say little.
-    records: u64,
     notation: PhantomData<N>,
 }
 
 impl<N: Notation> Cut for Cutter<N> {
     type Event = Event;
 
-    fn whole_records(&mut self, buffer: &[u8]) -> usize {
+    fn whole_records(buffer: &[u8]) -> usize {
         N::maps_end(buffer)
     }
 
@@ -120,15 +118,15 @@ impl<N: Notation> Cut for Cutter<N> {
         let mut pos = from;
         let mut lines = Lines::new(text, from, line);
         loop {
-            let next = N::next_map(text, pos).map_err(|(at, why)| self.error(lines.of(at), why))?;
+            let next =
+                N::next_map(text, pos).map_err(|(at, why)| ReadError::record(lines.of(at), why))?;
             let Some(start) = next else { return Ok(()) };
             let line = lines.of(start);
             let event = Event::new(line, Kind::Skip);
             let mut record = Record { text, event, typed: false };
             pos = N::map(&mut self.shape, text, start, &mut record)
                 .and_then(|end| self.check(&mut record).map(|()| end))
-                .map_err(|why| self.error(line, why))?;
-            self.records += 1;
+                .map_err(|why| ReadError::record(line, why))?;
             events.push(record.event);
         }
     }
@@ -186,11 +184,6 @@ impl<N: Notation> Cutter<N> {
         }
         Ok(())
     }
-
-    #[cold]
-    fn error(&self, line: u64, why: String) -> ReadError {
-        ReadError::record(line, with_record(why, line, self.records))
-    }
 }
 
 /// Adds the record's number to a message where the line does not already tell it.
@@ -216,10 +209,9 @@ pub(super) fn read_edn(
 }
 
 fn read<N: Notation>(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
-    let cutter = Cutter::<N> {
+    let cutter = || Cutter::<N> {
         shape: Shape::new(),
         independent: options.independent,
-        records: 0,
         notation: PhantomData,
     };
     let mut assembler = Assembler::<N>::new(Dialect::Jepsen);

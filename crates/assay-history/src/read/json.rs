@@ -40,7 +40,11 @@ impl<'a> Json<'a> {
 
     #[inline]
     pub(super) fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+        // Recorders rarely write space, so the one comparison that rules it out comes first.
+        while let Some(byte) = self.peek().filter(|&byte| byte <= b' ') {
+            if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+                return;
+            }
             self.pos += 1;
         }
     }
@@ -77,6 +81,7 @@ impl<'a> Json<'a> {
         self.expect(b'"')?;
         let start = self.pos;
         loop {
+            self.pos += plain_bytes(&self.bytes[self.pos.min(self.bytes.len())..]);
             match self.peek() {
                 Some(b'"') => {
                     self.pos += 1;
@@ -165,6 +170,27 @@ impl<'a> Json<'a> {
             }
         }
     }
+}
+
+/// How many bytes at the start of a string certainly neither end it nor escape anything, looking at
+/// eight at a time.
+#[inline]
+fn plain_bytes(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    // The high bit of each byte that is zero; bytes above a zero byte may be marked too.
+    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let mut plain = 0;
+    while let Some(chunk) = bytes[plain..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let special = zero_bytes(word ^ (ONES * u64::from(b'"')))
+            | zero_bytes(word ^ (ONES * u64::from(b'\\')))
+            | zero_bytes(word ^ (ONES * u64::from(b'\n')));
+        if special != 0 {
+            return plain + special.trailing_zeros() as usize / 8;
+        }
+        plain += 8;
+    }
+    plain
 }
 
 /// How many bytes at the start of `buffer` are whole top-level maps, whatever stands around them.

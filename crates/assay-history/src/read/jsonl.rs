@@ -45,7 +45,7 @@ impl Event {
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
     let mut assembler = Assembler::new();
-    pipeline::run(source, options, Cutter::new(), &mut assembler)?;
+    pipeline::run(source, options, Cutter::new, &mut assembler)?;
     Ok(assembler.finish())
 }
 
@@ -110,10 +110,15 @@ impl Cutter {
         if !json.eat(b'}') {
             for place in 0.. {
                 self.field(event, place, json)?;
-                if json.eat(b'}') {
-                    break;
+                json.skip_space();
+                match json.peek() {
+                    Some(b',') => json.pos += 1,
+                    Some(b'}') => {
+                        json.pos += 1;
+                        break;
+                    }
+                    _ => json.expect(b',')?,
                 }
-                json.expect(b',')?;
             }
         }
         json.skip_space();

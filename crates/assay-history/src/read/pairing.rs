@@ -53,6 +53,15 @@ impl<N: Notation> Assemble<Event> for Assembler<N> {
         })
     }
 
+    fn locate(&self, error: ReadError) -> ReadError {
+        match (self.dialect, error) {
+            (Dialect::Jepsen, ReadError::Record { line, message }) => {
+                ReadError::record(line, with_record(message, line, self.records))
+            }
+            (_, error) => error,
+        }
+    }
+
     fn torn(&mut self, line: u64) {
         self.builder.meta().torn_tail = Some(line);
     }

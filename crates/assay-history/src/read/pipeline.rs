@@ -1,8 +1,9 @@
-//! Reading on one thread, putting together on another.
+//! Fetch, cut, put together: each on threads of its own.
 //!
-//! The reading thread fetches blocks of whole records, checks that they are UTF-8 and cuts them
-//! into events that still point into the block. The calling thread interns their values and builds
-//! the history. Buffers go round in a circle, so a file of any size needs a few megabytes.
+//! One thread fetches blocks of whole records and checks that they are UTF-8. Cutting a block into
+//! events, which still point into it, costs most, so two threads take turns at it. The calling
+//! thread takes the blocks back in order, interns their values and builds the history. Buffers go
+//! round in a circle, so a file of any size needs a few megabytes.
 
 use super::detect::Source;
 use super::{RECORD_BYTES_MAX, ReadError, ReadOptions};
@@ -10,9 +11,13 @@ use std::io::Read;
 use std::string::FromUtf8Error;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Scope;
 
-const BLOCK_BYTES: usize = 1 << 20;
-const BLOCKS_IN_FLIGHT: usize = 3;
+const BLOCK_BYTES: usize = 256 << 10;
+const BLOCKS_IN_FLIGHT: usize = 2;
+
+/// How many threads cut.
+const CUTTERS: usize = 2;
 
 /// What some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -23,7 +28,7 @@ pub(super) trait Cut: Send {
     type Event: Send;
 
     /// How many bytes at the start of `buffer` are whole records; the rest waits for more bytes.
-    fn whole_records(&mut self, buffer: &[u8]) -> usize {
+    fn whole_records(buffer: &[u8]) -> usize {
         memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1)
     }
 
@@ -54,79 +59,122 @@ pub(super) trait Assemble<E> {
     /// Takes in one event of the block `text`.
     fn take(&mut self, text: &str, event: E) -> Result<(), ReadError>;
 
+    /// Says more precisely where an error is that stopped the cutting after the last event taken.
+    fn locate(&self, error: ReadError) -> ReadError {
+        error
+    }
+
     /// Is told that the last record was cut off in the middle and has been dropped.
     fn torn(&mut self, line: u64);
 }
 
 struct Block<E> {
     text: String,
+    /// How many bytes of the text are whole records; more follow only in the last block.
+    whole: usize,
+    /// The line that the text begins with.
+    first_line: u64,
     events: Vec<E>,
     /// Set on the last block if a half-written line followed it.
     torn_line: Option<u64>,
-    /// What stopped the reading after these events.
+    /// What stopped the reading after this text, or these events.
     error: Option<ReadError>,
 }
 
-/// Runs both halves to the end of the source.
+/// Runs all threads to the end of the source. Each cutting thread has a cutter of its own: what
+/// cutters remember is only there to make them faster.
 pub(super) fn run<C: Cut, A: Assemble<C::Event>>(
     source: Source<'_>,
     options: &ReadOptions<'_>,
-    mut cutter: C,
+    new_cutter: impl Fn() -> C,
     assembler: &mut A,
 ) -> Result<(), ReadError> {
-    let (send, receive) = sync_channel(BLOCKS_IN_FLIGHT);
-    let (give_back, spare) = sync_channel(BLOCKS_IN_FLIGHT + 2);
+    let (give_back, spare) = sync_channel(CUTTERS * (2 * BLOCKS_IN_FLIGHT + 1) + 2);
+    let (mut to_cut, mut from_cut) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
+        for _ in 0..CUTTERS {
+            let (send_fetched, fetched) = sync_channel(BLOCKS_IN_FLIGHT);
+            let (send_cut, cut) = sync_channel(BLOCKS_IN_FLIGHT);
+            let mut cutter = new_cutter();
+            to_cut.push(send_fetched);
+            from_cut.push(cut);
+            spawn(scope, "history-cut", move || cut_all(&mut cutter, fetched, &send_cut))?;
+        }
         let mut input = source.into_read();
-        let feed =
-            move || Feeder { cutter: &mut cutter, spare, line: 1 }.run(&mut *input, options, &send);
-        std::thread::Builder::new()
-            .name("history-reader".into())
-            .spawn_scoped(scope, feed)
-            .map_err(|source| ReadError::Io { line: 0, source })?;
-        assemble(receive, &give_back, assembler)
+        let fetcher = Fetcher::<C> { spare, line: 1 };
+        spawn(scope, "history-fetch", move || fetcher.run(&mut *input, options, &to_cut))?;
+        assemble(from_cut, &give_back, assembler)
     })
 }
 
-/// Owns the receiver: when this returns early, a feeder that waits for room learns that nobody
-/// listens.
+/// Starts a thread; a machine that has none to spare is an error, not a panic.
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() + Send + 'scope,
+) -> Result<(), ReadError> {
+    std::thread::Builder::new()
+        .name(name.to_string())
+        .spawn_scoped(scope, work)
+        .map(drop)
+        .map_err(|source| ReadError::Io { line: 0, source })
+}
+
+/// Owns the receiver: when this returns early, whoever waits for room learns that nobody listens.
+fn cut_all<C: Cut>(
+    cutter: &mut C,
+    fetched: Receiver<Block<C::Event>>,
+    send: &SyncSender<Block<C::Event>>,
+) {
+    for mut block in fetched {
+        cut_block(cutter, &mut block);
+        if send.send(block).is_err() {
+            return;
+        }
+    }
+}
+
+/// Takes the blocks in their order, one cutter after the other. Owns the receivers, as [`cut_all`]
+/// does.
 fn assemble<E, A: Assemble<E>>(
-    receive: Receiver<Block<E>>,
+    receive: Vec<Receiver<Block<E>>>,
     give_back: &SyncSender<Block<E>>,
     assembler: &mut A,
 ) -> Result<(), ReadError> {
-    for mut block in receive {
+    for turn in (0..receive.len()).cycle() {
+        // Blocks go round in order: if there is none at this turn, there is none later.
+        let Ok(mut block) = receive[turn].recv() else { break };
         for event in block.events.drain(..) {
             assembler.take(&block.text, event)?;
         }
         if let Some(error) = block.error {
-            return Err(error);
+            return Err(assembler.locate(error));
         }
         if let Some(line) = block.torn_line {
             assembler.torn(line);
         }
-        // The feeder may be gone already; then nobody needs the buffer.
+        // The fetcher may be gone already; then nobody needs the buffer.
         let _unneeded = give_back.try_send(block);
     }
     Ok(())
 }
 
-struct Feeder<'c, C: Cut> {
-    cutter: &'c mut C,
+struct Fetcher<C: Cut> {
     spare: Receiver<Block<C::Event>>,
+    /// The line that the next block begins with.
     line: u64,
 }
 
-impl<C: Cut> Feeder<'_, C> {
+impl<C: Cut> Fetcher<C> {
     fn run(
         mut self,
         input: &mut dyn Read,
         options: &ReadOptions<'_>,
-        send: &SyncSender<Block<C::Event>>,
+        send: &[SyncSender<Block<C::Event>>],
     ) {
         let mut carry: Vec<u8> = Vec::new();
         let mut first = true;
-        loop {
+        for turn in (0..send.len()).cycle() {
             let mut block = self.fresh_block();
             let mut bytes = std::mem::take(&mut block.text).into_bytes();
             bytes.clear();
@@ -140,9 +188,9 @@ impl<C: Cut> Feeder<'_, C> {
             if let Err(error) = step {
                 block.error = Some(error);
             }
-            self.cut_block(bytes, !more, &mut block);
+            self.as_text(bytes, !more, &mut block);
             let last = !more || block.error.is_some();
-            if send.send(block).is_err() || last {
+            if send[turn].send(block).is_err() || last {
                 return;
             }
         }
@@ -151,6 +199,8 @@ impl<C: Cut> Feeder<'_, C> {
     fn fresh_block(&self) -> Block<C::Event> {
         let mut block = self.spare.try_recv().unwrap_or_else(|_| Block {
             text: String::new(),
+            whole: 0,
+            first_line: 0,
             events: Vec::new(),
             torn_line: None,
             error: None,
@@ -183,7 +233,7 @@ impl<C: Cut> Feeder<'_, C> {
             if bytes.len() < wanted {
                 return Ok(false);
             }
-            let whole = self.cutter.whole_records(bytes);
+            let whole = C::whole_records(bytes);
             if whole > 0 {
                 carry.extend_from_slice(&bytes[whole..]);
                 bytes.truncate(whole);
@@ -202,46 +252,15 @@ impl<C: Cut> Feeder<'_, C> {
         }
     }
 
-    fn cut_block(&mut self, bytes: Vec<u8>, at_end: bool, block: &mut Block<C::Event>) {
+    fn as_text(&mut self, bytes: Vec<u8>, at_end: bool, block: &mut Block<C::Event>) {
         block.text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(bad) => self.utf8_prefix(bad, at_end, block),
         };
-        let whole = if at_end {
-            self.cutter.whole_records(block.text.as_bytes())
-        } else {
-            block.text.len()
-        };
-        let first_line = self.line;
-        self.line += lines_in(&block.text.as_bytes()[..whole]);
-        let cut = self.cutter.cut(&block.text[..whole], 0, first_line, &mut block.events);
-        if let Err(error) = cut {
-            block.error.get_or_insert(error);
-            return;
-        }
-        if block.error.is_none() && !block.text[whole..].trim().is_empty() {
-            self.cut_tail(whole, block);
-        }
-    }
-
-    /// The last record has no end. Whole all the same, or the mark of a killed recorder?
-    fn cut_tail(&mut self, whole: usize, block: &mut Block<C::Event>) {
-        let tail = &block.text[whole..];
-        let blank = tail.len() - tail.trim_start().len();
-        let torn_line = self.line + lines_in(&tail.as_bytes()[..blank]);
-        if !self.cutter.tail_may_be_whole() {
-            block.torn_line = Some(torn_line);
-            return;
-        }
-        let events_before = block.events.len();
-        if let Err(error) = self.cutter.cut(&block.text, whole, self.line, &mut block.events) {
-            block.events.truncate(events_before);
-            if self.cutter.may_be_torn(tail) {
-                block.torn_line = Some(torn_line);
-            } else {
-                block.error = Some(error);
-            }
-        }
+        let bytes = block.text.as_bytes();
+        block.whole = if at_end { C::whole_records(bytes) } else { bytes.len() };
+        block.first_line = self.line;
+        self.line += lines_in(&bytes[..block.whole]);
     }
 
     /// Keeps what is valid before the first bad byte. A character cut in two at the very end of a
@@ -263,6 +282,37 @@ impl<C: Cut> Feeder<'_, C> {
             block.error.get_or_insert(ReadError::record(line, message));
         }
         String::from_utf8(bytes).expect("the prefix was checked")
+    }
+}
+
+fn cut_block<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
+    let whole = &block.text[..block.whole];
+    if let Err(error) = cutter.cut(whole, 0, block.first_line, &mut block.events) {
+        // What could not be cut comes before whatever could not be fetched.
+        block.error = Some(error);
+    } else if block.error.is_none() && !block.text[block.whole..].trim().is_empty() {
+        cut_tail(cutter, block);
+    }
+}
+
+/// The last record has no end. Whole all the same, or the mark of a killed recorder?
+fn cut_tail<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
+    let (whole, tail) = block.text.split_at(block.whole);
+    let line = block.first_line + lines_in(whole.as_bytes());
+    let blank = tail.len() - tail.trim_start().len();
+    let torn_line = line + lines_in(&tail.as_bytes()[..blank]);
+    if !cutter.tail_may_be_whole() {
+        block.torn_line = Some(torn_line);
+        return;
+    }
+    let events_before = block.events.len();
+    if let Err(error) = cutter.cut(&block.text, block.whole, line, &mut block.events) {
+        block.events.truncate(events_before);
+        if cutter.may_be_torn(tail) {
+            block.torn_line = Some(torn_line);
+        } else {
+            block.error = Some(error);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ const MARK: &str = "jepsen.util - ";
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
     let mut assembler = Assembler::<EdnNotation>::new(Dialect::PorcupineLog);
-    pipeline::run(source, options, Cutter, &mut assembler)?;
+    pipeline::run(source, options, || Cutter, &mut assembler)?;
     Ok(assembler.finish())
 }
 

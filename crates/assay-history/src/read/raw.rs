@@ -65,7 +65,7 @@ impl Raw {
 }
 
 /// The longest field name, with what separates it from its value, that a [`Shape`] remembers.
-const LEARNT_BYTES_MAX: usize = 64;
+const LEARNT_BYTES_MAX: usize = 32;
 
 /// The most fields of a record that a [`Shape`] remembers.
 const LEARNT_FIELDS_MAX: usize = 32;
@@ -74,7 +74,24 @@ const LEARNT_FIELDS_MAX: usize = 32;
 /// time, so comparing with what stood in this place last time beats looking a name up.
 pub(super) struct Shape<S> {
     /// By place; the first places may belong to the shape of another kind.
-    fields: Vec<Option<(Box<str>, S)>>,
+    fields: Vec<Option<Learnt<S>>>,
+}
+
+/// A field name as two halves, each with the bits that count: compared without a loop.
+#[derive(Clone, Copy)]
+struct Learnt<S> {
+    halves: [u128; 2],
+    masks: [u128; 2],
+    length: usize,
+    field: S,
+}
+
+/// The first 32 bytes of a text as two numbers; `None` if it is shorter.
+#[inline]
+fn halves(text: &[u8]) -> Option<[u128; 2]> {
+    let (low, rest) = text.split_first_chunk::<16>()?;
+    let high = rest.first_chunk::<16>()?;
+    Some([u128::from_le_bytes(*low), u128::from_le_bytes(*high)])
 }
 
 impl<S: Copy> Shape<S> {
@@ -83,11 +100,14 @@ impl<S: Copy> Shape<S> {
     }
 
     /// If the text goes on like the last record did: how many bytes lie before the value, and which
-    /// field it is.
+    /// field it is. Near the end of a block there is no guess.
     #[inline]
     pub(super) fn guess(&self, place: usize, rest: &[u8]) -> Option<(usize, S)> {
-        let (text, field) = self.fields.get(place)?.as_ref()?;
-        rest.starts_with(text.as_bytes()).then_some((text.len(), *field))
+        let learnt = self.fields.get(place)?.as_ref()?;
+        let [low, high] = halves(rest)?;
+        let same = (low & learnt.masks[0]) == learnt.halves[0]
+            && (high & learnt.masks[1]) == learnt.halves[1];
+        same.then_some((learnt.length, learnt.field))
     }
 
     /// Remembers that `text` (the name and all that separates it from its value) stood in this
@@ -96,9 +116,22 @@ impl<S: Copy> Shape<S> {
         if text.len() > LEARNT_BYTES_MAX || place >= LEARNT_FIELDS_MAX {
             return;
         }
+        let padded = |byte: u8, source: &[u8]| {
+            let mut bytes = [0u8; LEARNT_BYTES_MAX];
+            for (i, slot) in bytes[..text.len()].iter_mut().enumerate() {
+                *slot = source.get(i).copied().unwrap_or(byte);
+            }
+            halves(&bytes).expect("32 bytes have two halves")
+        };
+        let learnt = Learnt {
+            halves: padded(0, text.as_bytes()),
+            masks: padded(0xff, &[]),
+            length: text.len(),
+            field,
+        };
         if self.fields.len() <= place {
             self.fields.resize_with(place + 1, || None);
         }
-        self.fields[place] = Some((text.into(), field));
+        self.fields[place] = Some(learnt);
     }
 }
