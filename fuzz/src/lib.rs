@@ -2,11 +2,12 @@
 //!
 //! A reader may refuse its input, with an error that can be shown. It must never panic, and what it
 //! accepts must survive everything the rest of Assay does with a history: validation, all writers,
-//! and a round trip through Assay's own rows. A target is one line: which format to read.
-//!
-//! Not here yet: a target for the checker. It belongs in `targets/check.rs`, decodes its bytes to a
-//! small history, and calls the public check of `assay-check` under a tiny budget; add it to
-//! `Cargo.toml` and to `TARGETS` in `scripts/fuzz.sh`.
+//! and a round trip through Assay's own rows. A target is one line: which format to read. What the
+//! checker's target does is in [`checks`].
+
+mod checks;
+
+pub use checks::check_and_verify;
 
 use assay_history::{
     Format, History, ReadOptions, ValidateOptions, read, validate, write_jepsen_edn,

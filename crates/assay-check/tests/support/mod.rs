@@ -5,6 +5,7 @@ pub mod brute;
 pub mod generate;
 pub mod harness;
 pub mod mutate;
+pub mod text;
 
 use assay_check::ModelKind;
 use assay_history::{Builder, Completion, History, Invocation, OpIndex, Order, ValueId, Values};
