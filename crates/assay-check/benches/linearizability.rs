@@ -6,16 +6,17 @@
 
 mod support;
 
-use assay_check::{Budget, CheckOptions, ModelKind, check};
+use assay_check::{Budget, CheckOptions, MODELS, ModelKind, check};
 use assay_history::{History, ReadOptions, read, write_jsonl};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use support::objects::object_history;
 use support::plain_wgl::{RegisterCall, linearizable};
 use support::{Load, register_history};
 
 const MEMORY_BYTES_MAX: usize = 2 << 30;
-const CONFIGURATIONS_MAX: u64 = 100_000_000;
+const CONFIGURATIONS_MAX: u64 = 5_000_000;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -99,14 +100,18 @@ impl Bench {
     }
 
     fn case(&self, name: &str, load: Load, runs: usize) -> Figures {
-        let path = self.file(name, &register_history(load));
-        let figures = measure(&path, "register", runs);
+        self.history(name, &register_history(load), ModelKind::Register, runs)
+    }
+
+    fn history(&self, name: &str, history: &History, model: ModelKind, runs: usize) -> Figures {
+        let path = self.file(name, history);
+        let figures = measure(&path, model.name(), runs);
         std::fs::remove_file(path).expect("it was there");
         println!(
             "{name:<44} {:>12} {:>9.2} ms {:>7.0} ns/op {:>9.1} ms {:>7.0} MiB {:>10}",
             figures.answer,
             figures.check_s * 1e3,
-            figures.check_s * 1e9 / load.ops as f64,
+            figures.check_s * 1e9 / history.len() as f64,
             figures.read_s * 1e3,
             figures.peak_mib,
             figures.configurations
@@ -127,6 +132,7 @@ fn all() {
     );
     unique_values(&bench, quick);
     repeated_values(&bench);
+    other_objects(&bench);
     against_the_textbook();
     corpus();
     std::fs::remove_dir_all(directory).expect("it was there");
@@ -169,6 +175,16 @@ fn repeated_values(bench: &Bench) {
             let crashes = Load { unknown_per_mille: 5, ..cas };
             bench.case(&format!("with cas and unknowns, {about}"), crashes, 5);
         }
+    }
+}
+
+fn other_objects(bench: &Bench) {
+    for model in MODELS.iter().map(|info| info.kind).filter(|&kind| kind != ModelKind::Register) {
+        // Strings and stacks leave the search with the least to go by.
+        let ops = if matches!(model, ModelKind::Kv | ModelKind::Stack) { 1_000 } else { 10_000 };
+        let history = object_history(model, ops, 10);
+        let name = format!("{}, {} ops, 10 clients", model.name(), history.len());
+        bench.history(&name, &history, model, 3);
     }
 }
 

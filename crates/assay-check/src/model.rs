@@ -75,6 +75,14 @@ pub trait Model: Sync {
         None
     }
 
+    /// A guess at the order of calls, from what others saw later: of two pending calls the one with
+    /// the smaller number is tried first. `None` for a call that nothing is known about. It may be
+    /// wrong: it decides what is tried first, never what is tried at all.
+    fn guesses(&self, calls: &[&Call<Self::Op>]) -> Vec<Option<i64>> {
+        let _ = calls;
+        Vec::new()
+    }
+
     /// A state that stands for "any state", if the model can express one: every operation that is
     /// legal in some state must be legal in it. Lets the search refute from a window of the
     /// history.

@@ -37,9 +37,11 @@ fn judge_checker(_seed: u64, case: &Case, explained: bool) -> Result<(), String>
         if let Err(why) = verify(&history, certificate) {
             return Err(format!("the verifier rejects {certificate:?}: {why}"));
         }
-        // Without a budget the reduction always comes to its end.
-        if !refutation.minimal {
+        // Reducing has a limit of its own, which a handful of operations must not reach.
+        if !refutation.minimal && case.ops.len() as i64 <= SMALL.ops_max {
             return Err(format!("{certificate:?} is not said to be minimal"));
+        } else if !refutation.minimal {
+            continue;
         }
         for i in 0..certificate.core.len() {
             let mut smaller = certificate.clone();

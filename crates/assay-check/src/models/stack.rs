@@ -2,8 +2,9 @@
 
 use super::chain::Chain;
 use super::{Decode, known_output};
-use crate::model::{Effect, Model};
+use crate::model::{Call, Effect, Model};
 use assay_history::{Glance, History, ValueId};
+use rustc_hash::FxHashMap;
 
 /// A stack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +43,21 @@ impl Model for Stack {
 
     fn effect(&self, op: &StackOp) -> Effect {
         if *op == StackOp::Empty { Effect::Observe } else { Effect::Update }
+    }
+
+    /// What leaves later was pushed earlier; what never leaves, first of all.
+    fn guesses(&self, calls: &[&Call<StackOp>]) -> Vec<Option<i64>> {
+        let mut left: FxHashMap<ValueId, i64> = FxHashMap::default();
+        for call in calls {
+            if let StackOp::Pop(element) = call.op {
+                left.insert(element, call.end);
+            }
+        }
+        let place = |call: &&Call<StackOp>| match call.op {
+            StackOp::Push(element) => Some(left.get(&element).map_or(i64::MIN, |end| -end)),
+            _ => None,
+        };
+        calls.iter().map(place).collect()
     }
 
     fn state_bytes(&self, _: &Self::State) -> usize {

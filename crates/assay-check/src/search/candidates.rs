@@ -48,10 +48,11 @@ impl<M: Model> Search<'_, M> {
             let Some(next) = self.step(call) else { continue };
             let Some(rank) = self.rank(call, next, due, hides && !wanted) else { continue };
             let returns_at = self.plan.facts[call as usize].returns_at;
-            ranked.push((rank as u8, returns_at, Choice { call, absorb: false }));
+            let urgency = self.guess(call).unwrap_or(i64::from(returns_at));
+            ranked.push((rank as u8, urgency, Choice { call, absorb: false }));
         }
         self.forget_best_of_each_class();
-        ranked.sort_unstable_by_key(|&(rank, returns_at, _)| (rank, returns_at));
+        ranked.sort_unstable_by_key(|&(rank, urgency, choice)| (rank, urgency, choice.call));
         choices.extend(ranked.drain(..).map(|(_, _, choice)| choice));
         self.ranked = ranked;
     }
@@ -71,6 +72,12 @@ impl<M: Model> Search<'_, M> {
         if due_facts.needs == next {
             return Some(Rank::Supply);
         }
+        if let (Some(guess), Some(due_guess)) = (self.guess(call), self.guess(due)) {
+            return Some(if guess < due_guess { Rank::Finish } else { Rank::Rest });
+        }
+        if due_facts.needs == NO_STATE && self.follows(next, due) {
+            return Some(Rank::Supply);
+        }
         if facts.effect == Effect::Overwrite {
             // Whoever does not need its state now will not miss it: it can hide before the next
             // overwrite, or be placed when its state is needed.
@@ -83,6 +90,16 @@ impl<M: Model> Search<'_, M> {
             && facts.required
             && !self.is_supplied(facts.needs, facts.returns_at, NO_CALL);
         Some(if last_chance { Rank::Finish } else { Rank::Rest })
+    }
+
+    fn guess(&self, call: u32) -> Option<i64> {
+        self.plan.guesses.get(call as usize).copied().flatten()
+    }
+
+    /// Whether a call is legal in a state.
+    fn follows(&self, state: StateId, call: u32) -> bool {
+        let op = &self.plan.calls[call as usize].op;
+        self.model.step(self.states.get(state), op).is_some()
     }
 
     /// The call in a slot, if it is pending, changes states, and is the first of its class.

@@ -73,7 +73,7 @@ pub(super) struct Search<'a, M: Model> {
     pub(super) class_best: Vec<u32>,
     pub(super) pending_needs: Vec<StateId>,
     pub(super) pending_needs_anything: bool,
-    pub(super) ranked: Vec<(u8, u32, Choice)>,
+    pub(super) ranked: Vec<(u8, i64, Choice)>,
     key: Vec<u64>,
     furthest_event: usize,
     charged: usize,

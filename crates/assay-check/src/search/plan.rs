@@ -52,6 +52,8 @@ pub(super) struct Plan<'p, Op> {
     pub(super) supply: FxHashMap<StateId, Vec<u32>>,
     /// The states that optional calls need.
     pub(super) optional_needs: FxHashSet<StateId>,
+    /// By call: the model's guess at its place; empty if it has none.
+    pub(super) guesses: Vec<Option<i64>>,
     /// Some call that is no overwrite does not say which state it needs.
     pub(super) needs_unknown: bool,
 }
@@ -71,6 +73,7 @@ impl<'p, Op> Plan<'p, Op> {
         }
         let events = events_of(&calls);
         let (facts, classes) = facts_of(model, &calls, states);
+        let guesses = model.guesses(&calls);
         let mut plan = Plan {
             calls,
             facts,
@@ -80,6 +83,7 @@ impl<'p, Op> Plan<'p, Op> {
             demand: FxHashMap::default(),
             supply: FxHashMap::default(),
             optional_needs: FxHashSet::default(),
+            guesses,
             needs_unknown: false,
         };
         plan.assign_slots();

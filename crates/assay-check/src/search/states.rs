@@ -7,6 +7,8 @@ use std::hash::BuildHasher;
 
 /// The number of a state.
 pub(super) type StateId = u32;
+/// What the list and the index of states hold per state, just after they grew.
+const STATE_BYTES_EXTRA: usize = 64;
 /// No state.
 pub(super) const NO_STATE: StateId = u32::MAX;
 
@@ -34,7 +36,7 @@ impl<M: Model> States<M> {
         }
         let id = self.states.len() as StateId;
         assert!(id < NO_STATE, "fewer than 2^32 states");
-        self.bytes += model.state_bytes(&state) + size_of::<StateId>() * 2;
+        self.bytes += model.state_bytes(&state) + STATE_BYTES_EXTRA;
         self.states.push(state);
         let (states, hasher) = (&self.states, &self.hasher);
         self.index.insert_unique(hash, id, |&other| hasher.hash_one(&states[other as usize]));
