@@ -213,7 +213,8 @@ fn against_the_textbook() {
             None => "gave up at 2 GiB".to_string(),
         };
         println!(
-            "{ops:>7} ops, {clients:>2} clients: textbook {:>10.2} ms ({answer}), assay {:>7.3} ms, ratio {:.0}",
+            "{ops:>7} ops, {clients:>2} clients: textbook {:>10.2} ms ({answer}), assay {:>7.3} \
+             ms, ratio {:.0}",
             textbook * 1e3,
             ours * 1e3,
             textbook / ours

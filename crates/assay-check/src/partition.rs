@@ -22,6 +22,9 @@ pub(crate) struct Part {
     pub(crate) range: Range<usize>,
 }
 
+/// All calls grouped by object, and the objects.
+pub(crate) type Parts<Op> = (Vec<Call<Op>>, Vec<Part>);
+
 /// Reads a model's calls out of a history.
 pub(crate) struct Reader<'a, M> {
     pub(crate) history: &'a History,
@@ -95,7 +98,7 @@ impl<'a, M: Decode> Reader<'a, M> {
     }
 
     /// All calls grouped by object, and the objects: a counting sort by key in two passes.
-    pub(crate) fn parts(&self) -> Result<(Vec<Call<M::Op>>, Vec<Part>), CheckError> {
+    pub(crate) fn parts(&self) -> Result<Parts<M::Op>, CheckError> {
         let keys = self.history.key_count();
         let (mut counts, mut ops) = (vec![0usize; keys], vec![0usize; keys]);
         let mut filler = None;

@@ -1,7 +1,7 @@
 //! The second opinion: re-checks a refutation from the definitions in `docs/models.md`.
 //!
-//! It shares no code with the search that found the refutation and tries *all* orders, call by
-//! call. It is made for the few calls of a witness; beyond its limit it gives up and never accepts.
+//! It shares no code with the search that found the refutation and tries *all* orders of the few
+//! calls of a witness; beyond its limit it gives up and never accepts.
 
 use crate::{Certificate, ModelKind as M, Start};
 use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId};
@@ -90,8 +90,7 @@ fn meaning(history: &History, op: &Op, model: M) -> Option<Act> {
         (M::Set, _) => Element(input, flag, false),
         (_, "dequeue" | "pop") if seen == Some(ValueId::NULL) => Sees(Items(vec![])),
         (_, verb @ ("dequeue" | "pop")) => Take(seen.map(ValueId::bits), verb == "dequeue"),
-        // A null element could not be told from "was empty".
-        (M::Queue | M::Stack, _) if input.is_null() => return None,
+        (M::Queue | M::Stack, _) if input.is_null() => return None, // null means "was empty"
         (M::Queue | M::Stack, _) => Append(vec![input.bits()], None),
         (M::Log, "append") => Append(vec![input.bits()], int_or_null(output)?),
         (M::Log, _) if !input.is_null() => At(int(input)?, output.bits()),
@@ -149,9 +148,7 @@ fn helps_nobody(act: &Act) -> bool {
 /// not, it can be left out or come later. `calls` begins with the core.
 fn serves(calls: &[Call], open: &[&Call], act: &Act, state: &State) -> bool {
     let core = calls.partition_point(|call| call.in_core);
-    let uses = |call: &Call| !matches!(call.act, Sets(_)) && step(state, &call.act).is_some();
     match (act, state) {
-        (_, Value(_)) => open.iter().any(|call| uses(call)) || calls[core..].iter().any(uses),
         // What is put in is seen as the beginning of a whole, by its place, or when it is taken.
         (Sets(Items(new)) | Append(new, _), Items(all)) => open.iter().any(|c| match &c.act {
             Sees(Items(seen)) => seen.starts_with(all),
@@ -165,8 +162,7 @@ fn serves(calls: &[Call], open: &[&Call], act: &Act, state: &State) -> bool {
             Add(by, _) => by < 0,
             _ => false,
         }),
-        (Element(..), _) => false,
-        _ => true,
+        (act, _) => !matches!(act, Element(..)),
     }
 }
 
@@ -178,9 +174,9 @@ struct Point {
     order: Vec<u32>,
 }
 
-/// Elements of a set are independent, so optional calls that change one are placed right before the
-/// core call that needs it: here. If there are too few, that call stays illegal.
-fn put_right(calls: &[Call], point: &mut Point, act: &Act, deadline: i64) {
+/// Elements of a set are independent: optional calls that change one are placed right before the
+/// core call that needs it. If there are too few, that call stays illegal.
+fn put_right(calls: &[Call], point: &mut Point, act: &Act, ready: &dyn Fn(usize) -> bool) {
     let Members(set) = &mut point.state else { return };
     let wrong: Vec<ValueId> = match act {
         Sees(Members(seen)) => set.symmetric_difference(seen).copied().collect(),
@@ -190,12 +186,8 @@ fn put_right(calls: &[Call], point: &mut Point, act: &Act, deadline: i64) {
     for x in wrong {
         let now = set.contains(&x);
         let first = calls.partition_point(|c| c.in_core || c.act < Element(x, None, false));
-        let mut next = (first..calls.len()).filter(|i| !point.placed.contains(i));
-        let fits = |i: &usize| match calls[*i].act {
-            Element(y, _, after) => x == y && after != now && calls[*i].start <= deadline,
-            _ => false,
-        };
-        let Some(i) = next.find(fits) else { return };
+        let fits = |i: usize| matches!(calls[i].act, Element(y, _, is) if (y, is) == (x, !now));
+        let Some(i) = (first..calls.len()).find(|&i| ready(i) && fits(i)) else { return };
         point.placed.insert(i);
         point.order.push(calls[i].index.0);
         let _changed = set.remove(&x) || set.insert(x);
@@ -214,9 +206,8 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
         }
         let free = |i: usize| !point.placed.contains(&i);
         let open: Vec<&Call> = (0..core).filter(|&i| free(i)).map(|i| &calls[i]).collect();
-        let Some(deadline) = open.iter().map(|call| call.end).min() else {
-            return Err(format!("an explanation exists: operations {:?}", point.order));
-        };
+        let end = open.iter().map(|call| call.end).min();
+        let deadline = end.ok_or_else(|| format!("an explanation exists: {:?}", point.order))?;
         // A call can come next if no open core call ended before it began.
         let ready = |i: usize| free(i) && calls[i].start <= deadline;
         for (i, call) in calls.iter().enumerate().filter(|&(i, _)| ready(i)) {
@@ -229,7 +220,7 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
                 continue;
             }
             let mut next = point.clone();
-            put_right(calls, &mut next, &call.act, deadline);
+            put_right(calls, &mut next, &call.act, &ready);
             let Some(state) = step(&next.state, &call.act) else { continue };
             next.state = state;
             next.placed.insert(i);
@@ -281,9 +272,19 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
             }
         }
     }
-    let by_time = |call: &Call| if call.in_core { call.end } else { call.start };
-    calls.sort_by(|a, b| (&a.act, by_time(a)).cmp(&(&b.act, by_time(b))));
-    calls.sort_by_key(|call| !call.in_core);
+    // Register values that no call compares with are all alike: let one stand for them.
+    let compares = |call: &Call| match &call.act {
+        Sees(value) | Swap(value, _) | Unequal(value) => Some(value.clone()),
+        _ => None,
+    };
+    let compared: BTreeSet<State> = calls.iter().filter_map(compares).collect();
+    for call in &mut calls {
+        match &mut call.act {
+            Sets(value @ Value(_)) if !compared.contains(value) => *value = Holder(None),
+            _ => {}
+        }
+    }
+    calls.sort_by_cached_key(|c| (!c.in_core, c.act.clone(), [c.start, c.end][c.in_core as usize]));
     let start = match model {
         M::Register if any => Not(BTreeSet::new()),
         M::Register => Value(initial),

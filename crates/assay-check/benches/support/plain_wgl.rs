@@ -1,5 +1,6 @@
 //! A yardstick: the textbook search (Wing and Gong, with Lowe's cache) over one register, as the
-//! checkers people use today do it. Every cached configuration is a bit per call of the whole history.
+//! checkers people use today do it. Every cached configuration is a bit per call of the whole
+//! history.
 
 use rustc_hash::FxHashSet;
 

@@ -125,10 +125,8 @@ impl Clusters {
                 }
                 // A comparison with a value that was never there fails rightly, whenever it
                 // happens.
-                RegisterOp::NoSwap(from) if call.required => {
-                    if self.index.get(from).is_some() {
-                        return None;
-                    }
+                RegisterOp::NoSwap(from) if call.required && self.index.get(from).is_some() => {
+                    return None;
                 }
                 _ => {}
             }

@@ -1,8 +1,8 @@
 //! An integer that is added to and read.
 
-use super::{Decode, integer, known_output};
+use super::{Decode, known_output, whole};
 use crate::model::{Effect, Model};
-use assay_history::{Glance, History};
+use assay_history::{Glance, History, ValueId};
 
 /// A counter.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,19 +19,20 @@ pub enum CounterOp {
 
 impl Model for Counter {
     type Op = CounterOp;
-    type State = i64;
+    /// Wide enough that no history of 64-bit numbers overflows it.
+    type State = i128;
 
-    fn initial(&self) -> i64 {
+    fn initial(&self) -> i128 {
         0
     }
 
-    fn step(&self, state: &i64, op: &CounterOp) -> Option<i64> {
+    fn step(&self, state: &i128, op: &CounterOp) -> Option<i128> {
         match *op {
             CounterOp::Add(delta, after) => {
-                let sum = state.checked_add(delta)?;
-                after.is_none_or(|after| after == sum).then_some(sum)
+                let sum = state + i128::from(delta);
+                after.is_none_or(|after| i128::from(after) == sum).then_some(sum)
             }
-            CounterOp::Read(value) => (value == *state).then_some(value),
+            CounterOp::Read(value) => (i128::from(value) == *state).then_some(*state),
         }
     }
 
@@ -42,10 +43,10 @@ impl Model for Counter {
         }
     }
 
-    fn needs(&self, op: &CounterOp) -> Option<i64> {
+    fn needs(&self, op: &CounterOp) -> Option<i128> {
         match *op {
-            CounterOp::Read(value) => Some(value),
-            CounterOp::Add(delta, Some(after)) => after.checked_sub(delta),
+            CounterOp::Read(value) => Some(value.into()),
+            CounterOp::Add(delta, Some(after)) => Some(i128::from(after) - i128::from(delta)),
             CounterOp::Add(_, None) => None,
         }
     }
@@ -60,19 +61,20 @@ impl Decode for Counter {
     ) -> Result<Option<CounterOp>, String> {
         let output = known_output(op);
         if verb == "read" {
-            let read = |v| integer(history, v, 0, "the output of read").map(CounterOp::Read);
+            let read = |value| whole(history, value, "the output of read").map(CounterOp::Read);
             return output.map(read).transpose();
         }
-        let delta = integer(history, op.input, 1, "the input of add")?;
+        let delta = match op.input {
+            ValueId::NULL => 1,
+            input => whole(history, input, "the input of add")?,
+        };
         let delta = if verb == "dec" {
             delta.checked_neg().ok_or("the input of dec does not fit 64 bits")?
         } else {
             delta
         };
         let after = match output {
-            Some(value) if !value.is_null() => {
-                Some(integer(history, value, 0, "the output of add")?)
-            }
+            Some(value) if !value.is_null() => Some(whole(history, value, "the output of add")?),
             _ => None,
         };
         Ok(Some(CounterOp::Add(delta, after)))

@@ -148,7 +148,6 @@ fn text(history: &History, value: ValueId, what: &str) -> Result<Arc<str>, Strin
     match history.values.view(value) {
         View::Null => Ok(Arc::from("")),
         View::Str(text) => Ok(Arc::from(text)),
-        View::Int(int) => Ok(Arc::from(int.to_string())),
         _ => Err(format!("{what} must be a string, not {}", history.values.show(value))),
     }
 }

@@ -1,6 +1,6 @@
 //! A lease with fencing tokens.
 
-use super::{Decode, integer, known_output};
+use super::{Decode, known_output, whole};
 use crate::model::Model;
 use assay_history::{Glance, History};
 
@@ -68,13 +68,7 @@ impl Decode for Lease {
         verb: &str,
         op: &Glance,
     ) -> Result<Option<LeaseOp>, String> {
-        let token = |value, what| {
-            let value: assay_history::ValueId = value;
-            if value.is_null() {
-                return Err(format!("{what} must be a token (an integer), not null"));
-            }
-            integer(history, value, 0, what)
-        };
+        let token = |value, what| whole(history, value, what);
         Ok(Some(match verb {
             "acquire" => match known_output(op) {
                 Some(output) => LeaseOp::Acquire(token(output, "the output of acquire")?),

@@ -1,7 +1,7 @@
 //! An append-only log.
 
 use super::chain::Chain;
-use super::{Decode, integer, known_output};
+use super::{Decode, known_output, list, whole};
 use crate::model::{Effect, Model};
 use assay_history::{Glance, History, ValueId};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Decode for Log {
         if verb == "append" {
             let offset = match output {
                 Some(value) if !value.is_null() => {
-                    Some(integer(history, value, 0, "the output of append (an offset)")?)
+                    Some(whole(history, value, "the output of append (an offset)")?)
                 }
                 _ => None,
             };
@@ -74,18 +74,11 @@ impl Decode for Log {
         }
         let Some(output) = output else { return Ok(None) };
         if !op.input.is_null() {
-            let offset = integer(history, op.input, 0, "the input of read (an offset)")?;
+            let offset = whole(history, op.input, "the input of read (an offset)")?;
             let element = (!output.is_null()).then_some(output);
             return Ok(Some(LogOp::ReadAt(offset, element)));
         }
-        let all = match history.values.as_list(output) {
-            Some(all) => all,
-            None if output.is_null() => &[],
-            None => {
-                let shown = history.values.show(output);
-                return Err(format!("the output of read must be a list, not {shown}"));
-            }
-        };
+        let all = list(history, output, "the output of read")?;
         Ok(Some(LogOp::ReadAll(all.into())))
     }
 }

@@ -68,15 +68,20 @@ fn known_output(op: &Glance) -> Option<ValueId> {
     (op.outcome == Outcome::Ok).then_some(op.output)
 }
 
-/// An integer field, `null` counting as `default`.
-fn integer(history: &History, value: ValueId, default: i64, what: &str) -> Result<i64, String> {
-    if value.is_null() {
-        return Ok(default);
-    }
+/// An integer field.
+fn whole(history: &History, value: ValueId, what: &str) -> Result<i64, String> {
     history
         .values
         .as_int(value)
         .ok_or_else(|| format!("{what} must be an integer, not {}", history.values.show(value)))
+}
+
+/// A list field.
+fn list<'h>(history: &'h History, value: ValueId, what: &str) -> Result<&'h [ValueId], String> {
+    history
+        .values
+        .as_list(value)
+        .ok_or_else(|| format!("{what} must be a list, not {}", history.values.show(value)))
 }
 
 /// A truth value, or `None` for `null`.

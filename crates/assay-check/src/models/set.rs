@@ -1,6 +1,6 @@
 //! A set of values.
 
-use super::{Decode, known_output, truth};
+use super::{Decode, known_output, list, truth};
 use crate::model::{Call, Effect, Model};
 use crate::search::Decision;
 use assay_history::{Glance, History, ValueId};
@@ -120,18 +120,11 @@ impl Decode for Set {
                 Some(SetOp::Contains(op.input, found))
             }
             (_, Some(output)) => {
-                let all = if output.is_null() { &[] } else { elements(history, output)? };
-                let mut sorted = all.to_vec();
+                let mut sorted = list(history, output, "the output of read")?.to_vec();
                 sorted.sort_unstable();
                 sorted.dedup();
                 Some(SetOp::Read(sorted.into()))
             }
         })
     }
-}
-
-fn elements(history: &History, output: ValueId) -> Result<&[ValueId], String> {
-    history.values.as_list(output).ok_or_else(|| {
-        format!("the output of read must be a list, not {}", history.values.show(output))
-    })
 }

@@ -54,7 +54,8 @@ impl<'b> Table<'b> {
     /// Makes room for twice as many entries, if the budget allows.
     fn grow(&mut self) -> bool {
         let more = self.room.max(GROWTH_MIN);
-        // The words, and a hash table that is half empty just after it grew, and beside its old self.
+        // The words, and a hash table that is half empty just after it grew, and beside its old
+        // self.
         let bytes = more * (self.stride * 8 + 20);
         if self.room + more > u32::MAX as usize || !self.budget.grow(bytes) {
             return false;

@@ -67,7 +67,7 @@ impl Trial {
         let size = if self.size == SMALL { "small" } else { "long" };
         format!(
             "{what}\n{name}, {size}, seed {seed}, initial {}:\n{}again: ASSAY_CASE={name}:{size}:\
-             {seed} cargo test -p assay-check --test agreement one_case -- --ignored --nocapture",
+             {seed} cargo test -p assay-check --test agreement one_case -- --nocapture",
             case.initial,
             case.json_lines()
         )

@@ -1,4 +1,5 @@
-//! What the checker's tests share: small histories as plain data, a brute-force checker and a generator.
+//! What the checker's tests share: small histories as plain data, a brute-force checker and a
+//! generator.
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 pub mod brute;
@@ -146,9 +147,9 @@ impl Case {
             let end = if op.how.is_unknown() { "null".to_owned() } else { op.end.to_string() };
             let error = if op.how == End::Fail { "\"refused\"" } else { "null" };
             out.push_str(&format!(
-                "{{\"op_id\":{i},\"process_id\":{},\"invoke_ts\":{},\"complete_ts\":{end},\
-                 \"op_type\":\"{}\",\"key\":{},\"input\":{},\"output\":{},\"error\":{error},\
-                 \"timeout_marker\":{},\"node_seen\":null,\"fault_epoch\":null}}\n",
+                "{{\"op_id\":{i},\"process_id\":{},\"invoke_ts\":{},\"complete_ts\":{end},\"\
+                 op_type\":\"{}\",\"key\":{},\"input\":{},\"output\":{},\"error\":{error},\"\
+                 timeout_marker\":{},\"node_seen\":null,\"fault_epoch\":null}}\n",
                 op.process,
                 op.start,
                 op.f,

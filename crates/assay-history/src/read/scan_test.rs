@@ -1,5 +1,5 @@
-//! The scanners: JSON held against serde_json (the slow twin is the oracle of the fast one), and where
-//! blocks of either notation may be cut.
+//! The scanners: JSON held against serde_json (the slow twin is the oracle of the fast one), and
+//! where blocks of either notation may be cut.
 
 use super::edn;
 use super::json::{self, Json, intern};

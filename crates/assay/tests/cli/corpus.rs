@@ -1,7 +1,7 @@
 //! Third-party histories with published verdicts, where they are at hand.
 //!
-//! `ASSAY_CORPUS` names a directory with an `expected.tsv` (file, model, verdict). The histories are
-//! not ours to ship, so without it this test says loudly that it checked nothing.
+//! `ASSAY_CORPUS` names a directory with an `expected.tsv` (file, model, verdict). The histories
+//! are not ours to ship, so without it this test says loudly that it checked nothing.
 
 use super::{json, run};
 use std::path::PathBuf;
