@@ -130,7 +130,9 @@ impl<M: Plant> Planter<'_, M> {
             let at = self.rng.random_range(0..self.calls.len());
             let after = self.parts.partition_point(|part| part.range.start <= at);
             let part = &self.parts[after.checked_sub(1)?];
-            debug_assert!(part.range.contains(&at));
+            if !part.range.contains(&at) {
+                return None;
+            }
             let mut calls = self.calls[part.range.clone()].to_vec();
             let at = at - part.range.start;
             self.plant(anomaly, &mut calls, at).then_some(calls)

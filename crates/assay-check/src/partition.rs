@@ -84,6 +84,7 @@ impl<'a, M: Decode> Reader<'a, M> {
     pub(crate) fn only_part(&self) -> Result<Option<Part>, CheckError> {
         let mut ops = 0;
         let mut key: Option<KeyId> = None;
+        let suspicious = self.verbs.iter().any(|verb| M::can_be_malformed(verb));
         for op in self.history.glances() {
             if op.outcome == Outcome::Fail {
                 continue;
@@ -91,43 +92,39 @@ impl<'a, M: Decode> Reader<'a, M> {
             if *key.get_or_insert(op.key) != op.key {
                 return Ok(None);
             }
-            self.call(&op).map_err(|message| self.error(&op, message))?;
+            if suspicious {
+                self.call(&op).map_err(|message| self.error(&op, message))?;
+            }
             ops += 1;
         }
         Ok(key.map(|key| Part { key, element: None, ops, range: 0..0 }))
     }
 
-    /// All calls grouped by object, and the objects: a counting sort by key in two passes.
+    /// All calls grouped by object, and the objects: a counting sort by key in two passes. Operations
+    /// that say nothing leave gaps between the parts.
     pub(crate) fn parts(&self) -> Result<Parts<M::Op>, CheckError> {
-        let keys = self.history.key_count();
-        let (mut counts, mut ops) = (vec![0usize; keys], vec![0usize; keys]);
-        let mut filler = None;
+        let mut ops = vec![0usize; self.history.key_count()];
+        for op in self.history.glances() {
+            ops[op.key.0 as usize] += usize::from(op.outcome != Outcome::Fail);
+        }
+        let mut parts: Vec<Part> = Vec::with_capacity(ops.len());
+        let mut start = 0;
+        for (key, &ops) in ops.iter().enumerate() {
+            parts.push(Part { key: KeyId(key as u32), element: None, ops, range: start..start });
+            start += ops;
+        }
+        let mut calls: Vec<Call<M::Op>> = Vec::new();
         for op in self.history.glances() {
             let call = self.call(&op).map_err(|message| self.error(&op, message))?;
-            ops[op.key.0 as usize] += usize::from(op.outcome != Outcome::Fail);
-            counts[op.key.0 as usize] += usize::from(call.is_some());
-            filler = filler.or(call);
-        }
-        let mut parts = Vec::new();
-        let mut next: Vec<usize> = Vec::with_capacity(keys);
-        let mut start = 0;
-        for (key, (&count, &ops)) in counts.iter().zip(&ops).enumerate() {
-            next.push(start);
-            let range = start..start + count;
-            start = range.end;
-            if ops > 0 {
-                parts.push(Part { key: KeyId(key as u32), element: None, ops, range });
+            let Some(call) = call else { continue };
+            if calls.is_empty() {
+                calls = vec![call.clone(); start];
             }
+            let place = &mut parts[op.key.0 as usize].range.end;
+            calls[*place] = call;
+            *place += 1;
         }
-        let Some(filler) = filler else { return Ok((Vec::new(), parts)) };
-        let mut calls = vec![filler; start];
-        for op in self.history.glances() {
-            if let Ok(Some(call)) = self.call(&op) {
-                let place = &mut next[op.key.0 as usize];
-                calls[*place] = call;
-                *place += 1;
-            }
-        }
+        parts.retain(|part| part.ops > 0);
         let cut = parts.into_iter().flat_map(|part| self.by_element(part, &mut calls)).collect();
         Ok((calls, cut))
     }

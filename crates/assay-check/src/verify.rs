@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use {Act::*, State::*};
 
 const CONFIGURATIONS_MAX: u64 = 500_000;
+const COMPARISONS_MAX: usize = 5_000_000;
 
 /// How much was looked at to confirm a refutation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,12 +157,14 @@ fn serves(calls: &[Call], open: &[&Call], act: &Act, state: &State) -> bool {
             Take(x, _) => all.len() <= core && *x == new.first().copied(),
             _ => false,
         }),
-        // A number above all that are seen is too high, unless something counts down.
-        (_, Count(now)) => calls.iter().any(|call| match call.act {
-            Sees(Count(n)) | Add(_, Some(n)) if n >= *now => true,
-            Add(by, _) => by < 0,
-            _ => false,
-        }),
+        // A number still to be seen must be within reach of all that counts down and up.
+        (_, Count(now)) => {
+            let by = |call: &Call| if let Add(by, _) = call.act { by } else { 0 };
+            let low = now + calls.iter().map(|call| by(call).min(0)).sum::<i128>();
+            let high = calls.iter().map(|call| by(call).max(0)).sum();
+            let far = |n: i128| n < low || n > high;
+            !open.iter().any(|c| matches!(c.act, Sees(Count(n)) | Add(_, Some(n)) if far(n)))
+        }
         (act, _) => !matches!(act, Element(..)),
     }
 }
@@ -199,9 +202,9 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
     let first = Point { placed: BTreeSet::new(), state, order: vec![] };
     let mut queue = BTreeMap::from([((0, 0, 0), first)]);
     let mut seen: HashMap<(BTreeSet<usize>, State), Vec<BTreeSet<usize>>> = HashMap::new();
-    let mut configurations = 1;
+    let (mut configurations, mut comparisons) = (1, 0);
     while let Some((_, point)) = queue.pop_first() {
-        if configurations > CONFIGURATIONS_MAX {
+        if configurations > CONFIGURATIONS_MAX || comparisons > COMPARISONS_MAX {
             return Err("too large to re-check".to_owned());
         }
         let free = |i: usize| !point.placed.contains(&i);
@@ -214,9 +217,8 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
             // Identical calls go in order: of their ends in the core, of their starts elsewhere.
             let twin = |j: &usize| calls[*j].act == call.act && calls[*j].in_core == call.in_core;
             let serves = |state: State| serves(calls, &open, &call.act, &state);
-            if (0..i).rev().take_while(twin).any(ready)
-                || !(call.in_core || step(&point.state, &call.act).is_some_and(serves))
-            {
+            let waits = (0..i).rev().take_while(twin).any(ready);
+            if waits || !(call.in_core || step(&point.state, &call.act).is_some_and(serves)) {
                 continue;
             }
             let mut next = point.clone();
@@ -230,6 +232,7 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
             let used = placed.split_off(&core);
             let rank = (placed.len(), used.len(), configurations);
             let known = seen.entry((placed, next.state.clone())).or_default();
+            comparisons += known.len();
             if !known.iter().any(|fewer| fewer.is_subset(&used)) {
                 known.push(used);
                 queue.insert(rank, next);
@@ -263,8 +266,8 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
         if let (true, Some((_, why))) = (in_core, rules.iter().find(|(holds, _)| !holds)) {
             return Err(format!("core operation {} {why}", index.0));
         }
-        let left_out = start > part.cut || (any && end < part.from);
-        if rules[0].0 && op.outcome() != Outcome::Fail && !left_out {
+        let kept = rules[0].0 && start <= part.cut && (!any || end >= part.from);
+        if kept && op.outcome() != Outcome::Fail {
             let act = meaning(history, &op, model)
                 .ok_or_else(|| format!("operation {} has no meaning in the model", index.0))?;
             if in_core || !helps_nobody(&act) {
@@ -278,12 +281,8 @@ pub fn verify(history: &History, certificate: &Certificate) -> Result<Verified, 
         _ => None,
     };
     let compared: BTreeSet<State> = calls.iter().filter_map(compares).collect();
-    for call in &mut calls {
-        match &mut call.act {
-            Sets(value @ Value(_)) if !compared.contains(value) => *value = Holder(None),
-            _ => {}
-        }
-    }
+    let dull = |act: &Act| matches!(act, Sets(v @ Value(_)) if !compared.contains(v));
+    calls.iter_mut().filter(|call| dull(&call.act)).for_each(|call| call.act = Sets(Holder(None)));
     calls.sort_by_cached_key(|c| (!c.in_core, c.act.clone(), [c.start, c.end][c.in_core as usize]));
     let start = match model {
         M::Register if any => Not(BTreeSet::new()),

@@ -160,7 +160,12 @@ impl Clusters {
 
     /// The clusters of two blocks, or of one, that have no order.
     fn conflict(&self) -> Option<Vec<u32>> {
+        // Exactly as large as it will be: a list that grows by doubling would cost more memory than
+        // the clusters themselves.
+        let forward = self.clusters.iter().filter(|c| c.first_end() < c.last_start()).count();
         let mut blocks = Blocks::default();
+        blocks.forward.reserve_exact(forward);
+        blocks.backward.reserve_exact(self.clusters.len() - forward);
         let mut chained: Vec<bool> = Vec::new();
         if !self.swaps.is_empty() {
             chained = vec![false; self.clusters.len()];

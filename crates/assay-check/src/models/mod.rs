@@ -40,6 +40,12 @@ pub(crate) trait Decode: Model {
         op: &Glance,
     ) -> Result<Option<Self::Op>, String>;
 
+    /// Whether an operation of this type can have the wrong shape.
+    fn can_be_malformed(verb: &str) -> bool {
+        let _ = verb;
+        true
+    }
+
     /// The element a call is about, if its object consists of elements that do not influence each
     /// other.
     fn element(op: &Self::Op) -> Option<ValueId> {

@@ -114,6 +114,10 @@ impl Model for Register {
 }
 
 impl Decode for Register {
+    fn can_be_malformed(verb: &str) -> bool {
+        verb == "cas"
+    }
+
     fn decide_fast(&self, calls: &[Call<RegisterOp>]) -> Option<Decision> {
         self.decide_fast_iter(calls.iter().copied())
     }

@@ -16,9 +16,20 @@ impl Raw {
     pub(super) fn intern(self, block: &str, values: &mut Values) -> Result<ValueId, String> {
         match self.held(block) {
             Held::Known(id) => Ok(id),
-            Held::Text(text) => intern(text, values),
+            Held::Text(text) => match plain_string(text) {
+                Some(plain) => Ok(values.str(plain)),
+                None => intern(text, values),
+            },
         }
     }
+}
+
+/// What stands between the quotes, if the text is a string without escapes: most are.
+#[inline]
+fn plain_string(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    let plain = inner.bytes().all(|byte| byte >= 0x20 && byte != b'\\' && byte != b'"');
+    plain.then_some(inner)
 }
 
 /// A position in JSON text.

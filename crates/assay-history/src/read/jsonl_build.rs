@@ -3,16 +3,21 @@
 use super::ReadError;
 use super::jsonl::{Event, Kind};
 use super::pipeline::Assemble;
-use super::raw::Raw;
+use super::raw::{Held, Raw};
 use crate::builder::{Builder, Completion, Invocation};
 use crate::history::{Clock, Column, FaultWindow, History, OPS_MAX, OpIndex, TYPES_MAX};
 use crate::value::ValueId;
 use rustc_hash::FxHashMap;
 
+/// How many spellings of operation types are looked through before the pool is asked.
+const TYPES_REMEMBERED: usize = 16;
+
 /// Puts the events of a file together.
 pub(super) struct Assembler {
     builder: Builder,
     open: FxHashMap<ValueId, OpIndex>,
+    /// How operation types are spelt in the file.
+    types: Vec<(Box<str>, u16)>,
     ignored: Vec<(String, u64)>,
     /// The line of the footer.
     ended: Option<u64>,
@@ -34,6 +39,7 @@ impl Assembler {
         Assembler {
             builder: Builder::new(),
             open: FxHashMap::default(),
+            types: Vec::new(),
             ignored: Vec::new(),
             ended: None,
         }
@@ -81,10 +87,15 @@ impl Assembler {
         Ok(())
     }
 
+    #[inline]
     fn value(&mut self, text: &str, event: &Event, column: Column) -> Result<ValueId, String> {
         let raw = event.fields[column as usize];
-        raw.intern(text, self.builder.values())
-            .map_err(|why| format!("{}: {why}", Column::ALL[column as usize].1))
+        match raw.held(text) {
+            Held::Known(id) => Ok(id),
+            Held::Text(_) => raw
+                .intern(text, self.builder.values())
+                .map_err(|why| format!("{}: {why}", Column::ALL[column as usize].1)),
+        }
     }
 
     fn invoke(&mut self, text: &str, event: &Event) -> Result<OpIndex, String> {
@@ -97,13 +108,7 @@ impl Assembler {
                 return Err(format!("the field \"{name}\" is missing"));
             }
         }
-        let op_type = self.value(text, event, Column::OpType)?;
-        if self.builder.values_ref().as_str(op_type).is_none() {
-            return Err("op_type must be a string such as \"read\"".to_string());
-        }
-        let op_type = self.builder.type_id(op_type).ok_or_else(|| {
-            format!("more than {TYPES_MAX} different op_types: is a value in the wrong field?")
-        })?;
+        let op_type = self.op_type(text, event)?;
         let call = Invocation {
             op_id: Some(self.value(text, event, Column::OpId)?),
             process: self.value(text, event, Column::ProcessId)?,
@@ -119,6 +124,29 @@ impl Assembler {
         let op = self.builder.invoke_typed(call, op_type);
         self.hint(text, event, op)?;
         Ok(op)
+    }
+
+    /// The id of an operation type; there are few, so their spelling is remembered.
+    fn op_type(&mut self, text: &str, event: &Event) -> Result<u16, String> {
+        let raw = event.fields[Column::OpType as usize];
+        let Held::Text(spelling) = raw.held(text) else {
+            return Err("op_type must be a string such as \"read\"".to_string());
+        };
+        let known = self.types.iter().find(|(known, _)| &**known == spelling);
+        if let Some(&(_, id)) = known {
+            return Ok(id);
+        }
+        let name = self.value(text, event, Column::OpType)?;
+        if self.builder.values_ref().as_str(name).is_none() {
+            return Err("op_type must be a string such as \"read\"".to_string());
+        }
+        let id = self.builder.type_id(name).ok_or_else(|| {
+            format!("more than {TYPES_MAX} different op_types: is a value in the wrong field?")
+        })?;
+        if self.types.len() < TYPES_REMEMBERED {
+            self.types.push((spelling.into(), id));
+        }
+        Ok(id)
     }
 
     fn hint(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {

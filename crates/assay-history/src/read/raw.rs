@@ -27,6 +27,7 @@ impl Raw {
         Raw((start as u64) << 32 | (end - start) as u64)
     }
 
+    #[inline]
     pub(super) fn held(self, block: &str) -> Held<'_> {
         match self.span() {
             None => Held::Known(ValueId::from_bits((self.0 >> 32) as u32)),
@@ -35,6 +36,7 @@ impl Raw {
     }
 
     /// Where the text stands; `None` for a known value.
+    #[inline]
     pub(super) fn span(self) -> Option<(usize, usize)> {
         let (start, len) = ((self.0 >> 32) as usize, (self.0 & 0xffff_ffff) as usize);
         (len > 0).then_some((start, start + len))
@@ -48,6 +50,7 @@ impl Raw {
     }
 
     /// The integer, if it is one of 64 bits. EDN may mark integers with an `N`.
+    #[inline]
     pub(super) fn int(self, block: &str) -> Option<i64> {
         match self.held(block) {
             Held::Known(id) => id.as_inline_int(),
