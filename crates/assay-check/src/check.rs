@@ -8,7 +8,7 @@ use crate::partition::{Part, Reader};
 use crate::report::{Algorithm, PartReport, Refutation, Report, Unfinished};
 use crate::search::{Answer, Decision, decide};
 use crate::witness;
-use assay_history::{History, OpIndex, Outcome, ValueId};
+use assay_history::{History, OpIndex, ValueId};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -171,9 +171,9 @@ impl<M: Decode> Check<'_, M> {
             on_decided();
         }
         let mut report = Report::empty(options.model, history.len());
-        report.ops_known = history.glances().filter(|op| op.outcome == Outcome::Ok).count();
         for (part, algorithm, decision) in decided {
             report.count(part.ops, algorithm, decision.answer);
+            report.ops_known += part.known;
             let about = PartReport {
                 key: history.key(part.key),
                 element: part.element,

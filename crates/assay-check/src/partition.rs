@@ -18,6 +18,8 @@ pub(crate) struct Part {
     pub(crate) element: Option<ValueId>,
     /// How many operations may have had an effect.
     pub(crate) ops: usize,
+    /// How many certainly had one.
+    pub(crate) known: usize,
     /// Its calls among all calls; empty if they are read from the history as needed.
     pub(crate) range: Range<usize>,
 }
@@ -82,7 +84,7 @@ impl<'a, M: Decode> Reader<'a, M> {
 
     /// The one object of a history, if it has just one, once its operations were seen to fit.
     pub(crate) fn only_part(&self) -> Result<Option<Part>, CheckError> {
-        let mut ops = 0;
+        let (mut ops, mut known) = (0, 0);
         let mut key: Option<KeyId> = None;
         let suspicious = self.verbs.iter().any(|verb| M::can_be_malformed(verb));
         for op in self.history.glances() {
@@ -96,22 +98,25 @@ impl<'a, M: Decode> Reader<'a, M> {
                 self.call(&op).map_err(|message| self.error(&op, message))?;
             }
             ops += 1;
+            known += usize::from(op.outcome == Outcome::Ok);
         }
-        Ok(key.map(|key| Part { key, element: None, ops, range: 0..0 }))
+        Ok(key.map(|key| Part { key, element: None, ops, known, range: 0..0 }))
     }
 
     /// All calls grouped by object, and the objects: a counting sort by key in two passes. Operations
     /// that say nothing leave gaps between the parts.
     pub(crate) fn parts(&self) -> Result<Parts<M::Op>, CheckError> {
-        let mut ops = vec![0usize; self.history.key_count()];
+        let empty = |key| Part { key: KeyId(key), element: None, ops: 0, known: 0, range: 0..0 };
+        let mut parts: Vec<Part> = (0..self.history.key_count() as u32).map(empty).collect();
         for op in self.history.glances() {
-            ops[op.key.0 as usize] += usize::from(op.outcome != Outcome::Fail);
+            let part = &mut parts[op.key.0 as usize];
+            part.ops += usize::from(op.outcome != Outcome::Fail);
+            part.known += usize::from(op.outcome == Outcome::Ok);
         }
-        let mut parts: Vec<Part> = Vec::with_capacity(ops.len());
         let mut start = 0;
-        for (key, &ops) in ops.iter().enumerate() {
-            parts.push(Part { key: KeyId(key as u32), element: None, ops, range: start..start });
-            start += ops;
+        for part in &mut parts {
+            part.range = start..start;
+            start += part.ops;
         }
         let mut calls: Vec<Call<M::Op>> = Vec::new();
         for op in self.history.glances() {
@@ -143,7 +148,8 @@ impl<'a, M: Decode> Reader<'a, M> {
                 let range = start..start + chunk.len();
                 start = range.end;
                 let element = M::element(&chunk[0].op);
-                Part { key: part.key, element, ops: chunk.len(), range }
+                let known = chunk.iter().filter(|call| call.required).count();
+                Part { key: part.key, element, ops: chunk.len(), known, range }
             })
             .collect()
     }

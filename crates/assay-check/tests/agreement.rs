@@ -16,7 +16,7 @@ use support::{Case, End};
 
 const CHECKED_PER_MODEL: u64 = 100_000;
 const VERIFIED_PER_MODEL: u64 = 50_000;
-const LONG_PER_MODEL: u64 = 4_000;
+const LONG_PER_MODEL: u64 = 1_000;
 const PARTS_PER_CASE: usize = 3;
 const CANARY_CASES: u64 = 5_000;
 
