@@ -96,6 +96,9 @@ pub(crate) fn with_model<V: WithModel>(options: &CheckOptions<'_>, visitor: V) -
     }
 }
 
+/// With fewer calls than this, starting threads costs more than they save.
+const PARALLEL_CALLS_MIN: usize = 4_096;
+
 fn run<M: Decode>(
     history: &History,
     options: &CheckOptions<'_>,
@@ -120,14 +123,19 @@ fn run<M: Decode>(
     // The largest first: the last part to finish should be a small one.
     let mut by_size: Vec<&Part> = parts.iter().collect();
     by_size.sort_by_key(|part| std::cmp::Reverse(part.ops));
-    let mut decided: Vec<(&Part, Algorithm, Decision)> = by_size
-        .into_par_iter()
-        .map(|part| {
-            let (algorithm, decision) = check.decide(&calls[part.range.clone()]);
-            check.progress(part);
-            (part, algorithm, decision)
-        })
-        .collect();
+    let decide = |part: &'_ Part| {
+        let (algorithm, decision) = check.decide(&calls[part.range.clone()]);
+        check.progress(part);
+        (algorithm, decision)
+    };
+    let answers: Vec<(Algorithm, Decision)> = if calls.len() < PARALLEL_CALLS_MIN {
+        by_size.iter().map(|part| decide(part)).collect()
+    } else {
+        by_size.par_iter().map(|part| decide(part)).collect()
+    };
+    let together = by_size.into_iter().zip(answers);
+    let mut decided: Vec<(&Part, Algorithm, Decision)> =
+        together.map(|(part, (algorithm, decision))| (part, algorithm, decision)).collect();
     decided.sort_by_key(|(part, ..)| (part.key, part.element));
     Ok(check.report(&calls, decided))
 }

@@ -61,7 +61,8 @@ impl<'a, M: Decode> Reader<'a, M> {
     }
 
     /// The call an operation stands for; `None` if it says nothing.
-    #[inline]
+    // Called in every pass over a history: inlined, a pass reads only the columns it needs.
+    #[inline(always)]
     fn call(&self, op: &Glance) -> Result<Option<Call<M::Op>>, String> {
         if op.outcome == Outcome::Fail {
             return Ok(None);

@@ -129,7 +129,7 @@ impl Decode for Register {
         crate::fast::unique_register(calls, self.initial)
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode(
         &self,
         history: &History,

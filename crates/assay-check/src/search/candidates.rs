@@ -75,7 +75,11 @@ impl<M: Model> Search<'_, M> {
         if let (Some(guess), Some(due_guess)) = (self.guess(call), self.guess(due)) {
             return Some(if guess < due_guess { Rank::Finish } else { Rank::Rest });
         }
-        if due_facts.needs == NO_STATE && self.follows(next, due) {
+        let supplies = due_facts.needs == NO_STATE
+            && due_facts.effect != Effect::Overwrite
+            && self.follows(next, due)
+            && !self.follows(self.state, due);
+        if supplies {
             return Some(Rank::Supply);
         }
         if facts.effect == Effect::Overwrite {

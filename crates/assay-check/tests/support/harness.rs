@@ -5,6 +5,7 @@ use super::{Case, brute};
 use assay_check::{Certificate, ModelKind, Relaxation, verify};
 use assay_history::{KeyId, Outcome};
 use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Says what is wrong with an answer, if anything is, given the seed, the history and whether it
@@ -44,7 +45,9 @@ impl Trial {
                 let explained = self.oracle(&case)?;
                 decided.fetch_add(1, Ordering::Relaxed);
                 refuted.fetch_add(usize::from(!explained), Ordering::Relaxed);
-                let what = judge(seed, &case, explained).err()?;
+                // A panic is an objection too: it must name its history.
+                let judged = catch_unwind(AssertUnwindSafe(|| judge(seed, &case, explained)));
+                let what = judged.unwrap_or_else(|_| Err("panicked".to_owned())).err()?;
                 Some((case.ops.len(), seed, what))
             })
             .min();
