@@ -14,19 +14,16 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    restore_pipe_signal();
+    give_panics_exit_codes();
     match args::Cli::try_parse() {
         Ok(cli) => commands::run(cli).into(),
         Err(error) => args::usage_error(&error).into(),
     }
 }
 
-/// Lets `assay ... | head` end quietly: Rust ignores SIGPIPE, which turns a closed pipe into a
-/// panic.
-#[cfg(unix)]
-fn restore_pipe_signal() {
-    // Output goes through `anstream` macros, which panic on a broken pipe; a hook turns exactly
-    // that panic into the conventional exit.
+/// Gives panics their exit codes. `assay ... | head` ends quietly: printing to a closed pipe panics
+/// in Rust, and that one is no bug. Everything else is.
+fn give_panics_exit_codes() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or("");
@@ -34,10 +31,7 @@ fn restore_pipe_signal() {
             std::process::exit(exit::BROKEN_PIPE);
         }
         default(info);
-        eprintln!("This is a bug in Assay. Please report it with the command line above it.");
+        eprintln!("This is a bug in Assay: please report it, with the command and the history.");
         std::process::exit(exit::BUG);
     }));
 }
-
-#[cfg(not(unix))]
-fn restore_pipe_signal() {}

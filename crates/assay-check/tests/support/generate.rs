@@ -20,7 +20,7 @@ pub struct Size {
 pub const SMALL: Size = Size { ops_max: 7, processes_max: 4 };
 
 /// Too long for brute force, and long enough for searches to cut a history in pieces.
-pub const LONG: Size = Size { ops_max: 16, processes_max: 3 };
+pub const LONG: Size = Size { ops_max: 14, processes_max: 4 };
 
 /// Draws from a seed.
 pub struct Dice {
