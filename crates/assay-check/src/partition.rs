@@ -104,8 +104,8 @@ impl<'a, M: Decode> Reader<'a, M> {
         Ok(key.map(|key| Part { key, element: None, ops, known, range: 0..0 }))
     }
 
-    /// All calls grouped by object, and the objects: a counting sort by key in two passes. Operations
-    /// that say nothing leave gaps between the parts.
+    /// All calls grouped by object, and the objects: a counting sort by key in two passes.
+    /// Operations that say nothing leave gaps between the parts.
     pub(crate) fn parts(&self) -> Result<Parts<M::Op>, CheckError> {
         let empty = |key| Part { key: KeyId(key), element: None, ops: 0, known: 0, range: 0..0 };
         let mut parts: Vec<Part> = (0..self.history.key_count() as u32).map(empty).collect();
@@ -129,6 +129,9 @@ impl<'a, M: Decode> Reader<'a, M> {
             let place = &mut parts[op.key.0 as usize].range.end;
             calls[*place] = call;
             *place += 1;
+        }
+        if calls.is_empty() {
+            parts.iter_mut().for_each(|part| part.range = 0..0);
         }
         parts.retain(|part| part.ops > 0);
         let cut = parts.into_iter().flat_map(|part| self.by_element(part, &mut calls)).collect();

@@ -21,6 +21,11 @@ fn nothing_to_check_is_no_pass() {
     let unknowns = rows(&[(0, "write", "1", "null", 0, -1), (1, "read", "null", "null", 5, -1)]);
     let run = run_with(&CHECK, unknowns.as_bytes());
     assert_eq!(run.code, 3, "only unknowns: {}{}", run.out, run.err);
+    // Found by fuzzing: several keys, and not one operation that says anything.
+    let reads = rows(&[(0, "read", "null", "null", 0, -1), (1, "read", "null", "null", 5, -1)]);
+    let two_keys = reads.replacen("\"key\":null", "\"key\":7", 1);
+    let run = run_with(&CHECK, two_keys.as_bytes());
+    assert_eq!(run.code, 3, "unknown reads on two keys: {}{}", run.out, run.err);
 }
 
 #[test]
