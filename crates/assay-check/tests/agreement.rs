@@ -12,6 +12,7 @@ use assay_history::OpIndex;
 use support::brute::{self, Part};
 use support::generate::{Dice, LONG, SMALL, Size};
 use support::harness::{Judge, Trial};
+use support::text::parse;
 use support::{Case, End};
 
 const CHECKED_PER_MODEL: u64 = 100_000;
@@ -143,6 +144,42 @@ agreement! {
     Log log;
     Mutex mutex;
     Lease lease;
+}
+
+/// Histories that a checker once got wrong, named after what was wrong with it.
+const REGRESSIONS: [(&str, ModelKind, &str); 5] = [
+    (
+        "two unknown operations in a row put back a value that was there before",
+        ModelKind::Register,
+        "0 0..1 put 1 | 1 3..? put 1 | 2 12..? cas [1,2] | 1 15..17 put 3 | 0 15..16 cas [2,4] \
+         | 0 19..19 read -> 4",
+    ),
+    (
+        "the same, and a witness that left them out",
+        ModelKind::Register,
+        "0 0..1 put 1 | 1 3..3 put 1 | 2 12..13 cas [1,2] | 1 15..17 put 3 | 0 15..16 cas [2,2] \
+         | 0 19..19 read -> 2",
+    ),
+    (
+        "a write that changes nothing hides another",
+        ModelKind::Register,
+        "0 0..1 put 1 | 0 10..20 put 1 | 1 10..20 put 3 | 2 10..15 cas [1,2] | 0 30..31 read -> 2",
+    ),
+    ("nothing but unknown reads", ModelKind::Counter, "0 0..? read | 1 0..? read"),
+    (
+        "a value nobody enqueued, after others",
+        ModelKind::Queue,
+        "0 0..9 enqueue 1 | 1 5..? dequeue | 0 10..19 enqueue 2 | 1 20..29 dequeue -> 3",
+    ),
+];
+
+#[test]
+fn regressions_stay_fixed() {
+    for (claim, model, line) in REGRESSIONS {
+        let case = parse(model, line);
+        let judged = judge_checker(0, &case, brute::linearizable(&case));
+        assert_eq!(judged, Ok(()), "{claim}: {line}");
+    }
 }
 
 /// A checker that answers like this must be caught, whatever the model but for `harmless` ones.

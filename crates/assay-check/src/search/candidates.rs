@@ -65,9 +65,11 @@ impl<M: Model> Search<'_, M> {
         }
         if next == self.state {
             // Leaving out an optional call that changes nothing loses nothing, and an overwrite
-            // that changes nothing may hide where it is.
-            let needless = !facts.required || facts.effect == Effect::Overwrite;
-            return (!needless).then_some(Rank::Finish);
+            // that changes nothing may hide where it is. But others may hide before an overwrite.
+            return match facts.effect {
+                Effect::Overwrite => self.lets_others_hide(facts.slot).then_some(Rank::Rest),
+                _ => facts.required.then_some(Rank::Finish),
+            };
         }
         if due_facts.needs == next {
             return Some(Rank::Supply);
@@ -94,6 +96,16 @@ impl<M: Model> Search<'_, M> {
             && facts.required
             && !self.is_supplied(facts.needs, facts.returns_at, NO_CALL);
         Some(if last_chance { Rank::Finish } else { Rank::Rest })
+    }
+
+    /// Whether an overwrite in `slot` would be the first to let some pending overwrite hide.
+    fn lets_others_hide(&self, slot: u32) -> bool {
+        let (own_word, own_bit) = self.bit(slot);
+        (0..self.done.len()).any(|word| {
+            let own = if word == own_word { own_bit } else { 0 };
+            let exposed = self.active[word] & self.hideable[word] & !self.absorbable[word];
+            exposed & !self.done[word] & !own != 0
+        })
     }
 
     fn guess(&self, call: u32) -> Option<i64> {

@@ -64,7 +64,7 @@ pub(super) struct Search<'a, M: Model> {
     // Determined by `event` alone: which slots are pending, by whom, and of which kind.
     pub(super) active: Mask,
     observers: Mask,
-    hideable: Mask,
+    pub(super) hideable: Mask,
     pub(super) slot_call: Vec<u32>,
     frames: Vec<Frame>,
     frame_masks: Vec<u64>,

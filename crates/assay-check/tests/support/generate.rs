@@ -66,7 +66,7 @@ impl Dice {
 pub fn generate(model: ModelKind, size: Size, seed: u64) -> Case {
     let mut dice = Dice::new(seed);
     dice.unique = dice.percent(50);
-    let initial = if dice.percent(20) { V::Int(1) } else { V::Null };
+    let initial = if dice.percent(30) { V::Int(1) } else { V::Null };
     let mut case = Case {
         model,
         initial,
@@ -109,6 +109,8 @@ fn timeline(size: Size, dice: &mut Dice) -> Vec<Op> {
     let mut clocks = vec![0; 1 + dice.below(size.processes_max) as usize];
     let (gap, length) = (1 + dice.below(4), 1 + dice.below(6));
     let count = 1 + dice.below(size.ops_max).max(dice.below(size.ops_max));
+    // Several unknown operations in a row are where searches go wrong.
+    let unknown = dice.pick(&[6, 16, 40]);
     let mut ops = Vec::new();
     for _ in 0..count {
         let process = dice.below(clocks.len() as i64);
@@ -116,9 +118,9 @@ fn timeline(size: Size, dice: &mut Dice) -> Vec<Op> {
         let end = start + dice.below(length);
         clocks[process as usize] = end;
         let how = match dice.below(100) {
-            0..=4 => End::Fail,
-            5..=14 => End::TimedOut,
-            15..=21 => End::Open,
+            n if n < 4 => End::Fail,
+            n if n < 4 + unknown / 2 => End::TimedOut,
+            n if n < 4 + unknown => End::Open,
             _ => End::Ok,
         };
         let key = dice.pick(keys);
