@@ -14,14 +14,18 @@ mod lines;
 mod read;
 mod role;
 mod show;
+mod txn;
 mod validate;
 mod value;
 mod write;
 
 pub use builder::{Builder, Completion, Invocation};
 pub use history::*;
-pub use read::{Format, NESTING_MAX, RECORD_BYTES_MAX, ReadError, ReadOptions, read};
+pub use read::{Format, NESTING_MAX, RECORD_BYTES_MAX, ReadError, ReadOptions, read, read_txns};
 pub use show::Show;
+pub use txn::{
+    Does, ListId, MOPS_MAX, Mop, MopIn, Style, Txn, TxnIndex, TxnKey, Txns, TxnsBuilder,
+};
 pub use validate::{Finding, Rule, Severity, ValidateOptions, validate};
 pub use value::{ValueId, Values, View};
 pub use write::{write_jepsen_edn, write_jepsen_json, write_jsonl, write_jsonl_rows};

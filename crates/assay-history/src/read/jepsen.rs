@@ -59,10 +59,16 @@ impl Event {
 }
 
 /// A record while its fields come in.
-struct Record<'t> {
+pub(super) struct Record<'t> {
     text: &'t str,
-    event: Event,
+    pub(super) event: Event,
     typed: bool,
+}
+
+impl<'t> Record<'t> {
+    pub(super) fn new(text: &'t str, line: u64) -> Record<'t> {
+        Record { text, event: Event::new(line, Kind::Skip), typed: false }
+    }
 }
 
 impl Fields for Record<'_> {
@@ -89,14 +95,15 @@ impl Fields for Record<'_> {
     }
 }
 
-struct Cutter<N> {
-    shape: Shape<Field>,
+pub(super) struct Cutter<N> {
+    pub(super) shape: Shape<Field>,
     independent: bool,
     notation: PhantomData<N>,
 }
 
 impl<N: Notation> Cut for Cutter<N> {
     type Event = Event;
+    type Side = ();
 
     fn whole_records(buffer: &[u8]) -> usize {
         N::maps_end(buffer)
@@ -114,6 +121,7 @@ impl<N: Notation> Cut for Cutter<N> {
         from: usize,
         line: u64,
         events: &mut Vec<Event>,
+        _side: &mut (),
     ) -> Result<(), ReadError> {
         let mut pos = from;
         let mut lines = Lines::new(text, from, line);
@@ -122,8 +130,7 @@ impl<N: Notation> Cut for Cutter<N> {
                 N::next_map(text, pos).map_err(|(at, why)| ReadError::record(lines.of(at), why))?;
             let Some(start) = next else { return Ok(()) };
             let line = lines.of(start);
-            let event = Event::new(line, Kind::Skip);
-            let mut record = Record { text, event, typed: false };
+            let mut record = Record::new(text, line);
             pos = N::map(&mut self.shape, text, start, &mut record)
                 .and_then(|end| self.check(&mut record).map(|()| end))
                 .map_err(|why| ReadError::record(line, why))?;
@@ -133,7 +140,7 @@ impl<N: Notation> Cut for Cutter<N> {
 }
 
 /// Counts lines up to places that only rise.
-struct Lines<'t> {
+pub(super) struct Lines<'t> {
     bytes: &'t [u8],
     line: u64,
     /// Where the current line ends.
@@ -141,7 +148,7 @@ struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    fn new(text: &'t str, from: usize, line: u64) -> Lines<'t> {
+    pub(super) fn new(text: &'t str, from: usize, line: u64) -> Lines<'t> {
         let mut lines = Lines { bytes: text.as_bytes(), line, end: 0 };
         lines.end = lines.end_after(from);
         lines
@@ -153,7 +160,7 @@ impl<'t> Lines<'t> {
 
     /// The line of the byte at `place`.
     #[inline]
-    fn of(&mut self, place: usize) -> u64 {
+    pub(super) fn of(&mut self, place: usize) -> u64 {
         while self.end < place {
             self.line += 1;
             self.end = self.end_after(self.end + 1);
@@ -163,7 +170,11 @@ impl<'t> Lines<'t> {
 }
 
 impl<N: Notation> Cutter<N> {
-    fn check(&self, record: &mut Record<'_>) -> Result<(), String> {
+    pub(super) fn new(independent: bool) -> Cutter<N> {
+        Cutter { shape: Shape::new(), independent, notation: PhantomData }
+    }
+
+    pub(super) fn check(&self, record: &mut Record<'_>) -> Result<(), String> {
         let (text, event) = (record.text, &mut record.event);
         if !record.typed {
             let field = N::TYPE_FIELD;
@@ -209,11 +220,7 @@ pub(super) fn read_edn(
 }
 
 fn read<N: Notation>(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
-    let cutter = || Cutter::<N> {
-        shape: Shape::new(),
-        independent: options.independent,
-        notation: PhantomData,
-    };
+    let cutter = || Cutter::<N>::new(options.independent);
     let mut assembler = Assembler::<N>::new(Dialect::Jepsen);
     pipeline::run(source, options, cutter, &mut assembler)?;
     Ok(assembler.finish())

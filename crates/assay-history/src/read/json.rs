@@ -206,6 +206,22 @@ fn plain_bytes(bytes: &[u8]) -> usize {
 
 /// How many bytes at the start of `buffer` are whole top-level maps, whatever stands around them.
 pub(super) fn maps_end(buffer: &[u8]) -> usize {
+    last_line_between_maps(buffer).unwrap_or_else(|| braces_end(buffer))
+}
+
+/// The last line end that certainly stands between two top-level maps: inside a map or list a
+/// comma would separate them, and a string holds no line end. Looks at a few lines only.
+fn last_line_between_maps(buffer: &[u8]) -> Option<usize> {
+    const LINES_MAX: usize = 4;
+    let mut newlines = memchr::memrchr_iter(b'\n', buffer).take(LINES_MAX);
+    let between = |&at: &usize| {
+        let before = buffer[..at].strip_suffix(b"\r").unwrap_or(&buffer[..at]);
+        before.ends_with(b"}") && buffer.get(at + 1) == Some(&b'{')
+    };
+    newlines.find(between).map(|at| at + 1)
+}
+
+fn braces_end(buffer: &[u8]) -> usize {
     let (mut depth, mut end, mut i) = (0usize, 0, 0);
     while i < buffer.len() {
         match buffer[i] {

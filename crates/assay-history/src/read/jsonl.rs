@@ -71,6 +71,7 @@ impl Cutter {
 
 impl Cut for Cutter {
     type Event = Event;
+    type Side = ();
 
     fn cut(
         &mut self,
@@ -78,6 +79,7 @@ impl Cut for Cutter {
         from: usize,
         line: u64,
         events: &mut Vec<Event>,
+        _side: &mut (),
     ) -> Result<(), ReadError> {
         let mut json = Json::new(text, from);
         let mut line = line;

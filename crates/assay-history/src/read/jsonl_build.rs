@@ -24,7 +24,7 @@ pub(super) struct Assembler {
 }
 
 impl Assemble<Event> for Assembler {
-    fn take(&mut self, text: &str, event: Event) -> Result<(), ReadError> {
+    fn take(&mut self, text: &str, _side: &(), event: Event) -> Result<(), ReadError> {
         let line = event.line;
         self.apply(text, event).map_err(|message| ReadError::record(line, message))
     }

@@ -22,13 +22,19 @@ mod porcupine;
 mod raw;
 #[cfg(test)]
 mod scan_test;
+mod txn_cut;
+mod txn_pairing;
 
 pub use detect::Format;
 pub use error::ReadError;
 
 use crate::history::History;
+use crate::txn::{Style, Txns};
+use notation::{EdnNotation, JsonNotation, Notation};
 use std::io::Read;
 use std::sync::atomic::AtomicU64;
+use txn_cut::TxnCutter;
+use txn_pairing::TxnAssembler;
 
 /// The longest record (line, or element of an array) that is read: 64 MiB.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -67,6 +73,41 @@ pub fn read<'a>(
         Format::JepsenEdn => jepsen::read_edn(source, options),
         Format::PorcupineLog => porcupine::read(source, options),
     }
+}
+
+/// Reads a whole transactional history: every operation of a client is a transaction.
+///
+/// Jepsen's records go straight into the table of transactions; other formats are read as a
+/// general history first.
+///
+/// # Errors
+/// As [`read`], and if an operation is no transaction of this style.
+pub fn read_txns<'a>(
+    source: impl Read + Send + 'a,
+    options: &ReadOptions<'_>,
+    style: Style,
+) -> Result<Txns, ReadError> {
+    let mut source = detect::decompressed(Box::new(source))?;
+    let format = match options.format {
+        Some(format) => format,
+        None => detect::format_of(source.peek()?)?,
+    };
+    match format {
+        Format::JepsenJson => jepsen_txns::<JsonNotation>(source, options, style),
+        Format::JepsenEdn => jepsen_txns::<EdnNotation>(source, options, style),
+        Format::Jsonl => Txns::from_history(jsonl::read(source, options)?, style),
+        Format::PorcupineLog => Txns::from_history(porcupine::read(source, options)?, style),
+    }
+}
+
+fn jepsen_txns<N: Notation>(
+    source: detect::Source<'_>,
+    options: &ReadOptions<'_>,
+    style: Style,
+) -> Result<Txns, ReadError> {
+    let mut assembler = TxnAssembler::<N>::new(style);
+    pipeline::run(source, options, TxnCutter::<N>::new, &mut assembler)?;
+    assembler.finish()
 }
 
 /// A time in nanoseconds; `None` unless it is a whole number below 2^62.

@@ -4,6 +4,8 @@ use super::edn::{self, Edn};
 use super::edn_value;
 use super::json::{self, Json};
 use super::raw::{Held, Raw, Shape};
+use super::txn_cut::{RawMops, Walk, cut_mops, scan_small_ints};
+use crate::txn::MopKind;
 use crate::value::{ValueId, Values};
 
 /// The fields of a record that are looked at.
@@ -39,6 +41,11 @@ fn named(name: &str) -> Field {
 pub(super) trait Fields {
     /// A field with its value; `name` is empty unless the field is [`Field::Other`].
     fn set(&mut self, field: Field, raw: Raw, name: &str) -> Result<(), String>;
+
+    /// Steps over the value of [`Field::Value`].
+    fn value(&mut self, walk: &mut impl Walk) -> Result<Raw, String> {
+        walk.value()
+    }
 }
 
 /// One of the two ways to write the same records.
@@ -64,6 +71,9 @@ pub(super) trait Notation: Send {
 
     /// The two values of a list of two that begins at `pos`.
     fn pair(text: &str, pos: usize) -> Option<(Raw, Raw)>;
+
+    /// Appends the micro-operations of the transaction that begins at `pos`.
+    fn mops(text: &str, pos: usize, into: &mut RawMops) -> Result<(), String>;
 
     /// The value that `text` stands for.
     fn intern(text: &str, values: &mut Values) -> Result<ValueId, String>;
@@ -146,7 +156,11 @@ impl Notation for EdnNotation {
                     (field, if field == Field::Other { name } else { "" })
                 }
             };
-            fields.set(field, edn.form()?, name)?;
+            let raw = match field {
+                Field::Value => fields.value(&mut edn)?,
+                _ => edn.form()?,
+            };
+            fields.set(field, raw, name)?;
             place += 1;
         }
     }
@@ -160,6 +174,10 @@ impl Notation for EdnNotation {
         let pair = (edn.form().ok()?, edn.form().ok()?);
         edn.skip_to_form().ok()?;
         (edn.peek() == Some(b']')).then_some(pair)
+    }
+
+    fn mops(text: &str, pos: usize, into: &mut RawMops) -> Result<(), String> {
+        cut_mops(&mut Edn::new(text, pos), into)
     }
 
     fn intern(text: &str, values: &mut Values) -> Result<ValueId, String> {
@@ -215,7 +233,11 @@ impl Notation for JsonNotation {
                     (field, if field == Field::Other { name } else { "" })
                 }
             };
-            fields.set(field, json.raw()?, name)?;
+            let raw = match field {
+                Field::Value => fields.value(&mut json)?,
+                _ => json.raw()?,
+            };
+            fields.set(field, raw, name)?;
             if json.eat(b'}') {
                 return Ok(json.pos);
             }
@@ -233,7 +255,115 @@ impl Notation for JsonNotation {
         json.eat(b']').then_some((first, second))
     }
 
+    fn mops(text: &str, pos: usize, into: &mut RawMops) -> Result<(), String> {
+        cut_mops(&mut Json::new(text, pos), into)
+    }
+
     fn intern(text: &str, values: &mut Values) -> Result<ValueId, String> {
         json::intern(text, values)
+    }
+}
+
+impl Walk for Edn<'_> {
+    fn text(&self) -> &str {
+        self.text
+    }
+
+    fn place(&self) -> usize {
+        self.pos
+    }
+
+    #[inline]
+    fn kind(&mut self) -> Option<MopKind> {
+        let rest = &self.text.as_bytes()[self.pos..];
+        let (kind, length) = match rest {
+            [b':', b'r', b' ', ..] => (MopKind::Read, 2),
+            [b':', b'w', b' ', ..] => (MopKind::Write, 2),
+            _ if rest.starts_with(b":append ") => (MopKind::Append, 7),
+            _ => return None,
+        };
+        self.pos += length;
+        Some(kind)
+    }
+
+    fn enter(&mut self) -> Result<bool, String> {
+        self.skip_to_form()?;
+        let found = matches!(self.peek(), Some(b'[' | b'('));
+        self.pos += usize::from(found);
+        Ok(found)
+    }
+
+    #[inline]
+    fn ends(&mut self, _first: bool) -> Result<bool, String> {
+        self.skip_to_form()?;
+        let found = matches!(self.peek(), Some(b']' | b')'));
+        self.pos += usize::from(found);
+        Ok(found)
+    }
+
+    fn value(&mut self) -> Result<Raw, String> {
+        self.form()
+    }
+
+    #[inline]
+    fn small_ints(&mut self, items: &mut Vec<ValueId>) -> bool {
+        self.skip_blank();
+        if self.peek() != Some(b'[') {
+            return false;
+        }
+        let end = scan_small_ints(self.text.as_bytes(), self.pos, false, items);
+        end.inspect(|&end| self.pos = end).is_some()
+    }
+}
+
+impl Walk for Json<'_> {
+    fn text(&self) -> &str {
+        self.text
+    }
+
+    fn place(&self) -> usize {
+        self.pos
+    }
+
+    #[inline]
+    fn kind(&mut self) -> Option<MopKind> {
+        let rest = &self.text.as_bytes()[self.pos..];
+        let (kind, length) = match rest {
+            [b'"', b'r', b'"', ..] => (MopKind::Read, 3),
+            [b'"', b'w', b'"', ..] => (MopKind::Write, 3),
+            _ if rest.starts_with(b"\"append\"") => (MopKind::Append, 8),
+            _ => return None,
+        };
+        self.pos += length;
+        Some(kind)
+    }
+
+    fn enter(&mut self) -> Result<bool, String> {
+        Ok(self.eat(b'['))
+    }
+
+    #[inline]
+    fn ends(&mut self, first: bool) -> Result<bool, String> {
+        if self.eat(b']') {
+            return Ok(true);
+        }
+        if !first {
+            self.expect(b',')?;
+        }
+        Ok(false)
+    }
+
+    fn value(&mut self) -> Result<Raw, String> {
+        self.raw()
+    }
+
+    #[inline]
+    fn small_ints(&mut self, items: &mut Vec<ValueId>) -> bool {
+        self.skip_space();
+        if self.peek() != Some(b'[') {
+            return false;
+        }
+        let end = scan_small_ints(self.text.as_bytes(), self.pos, true, items);
+        end.inspect(|&end| self.pos = end).is_some()
     }
 }

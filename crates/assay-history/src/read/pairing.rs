@@ -45,7 +45,7 @@ pub(super) struct Assembler<N> {
 }
 
 impl<N: Notation> Assemble<Event> for Assembler<N> {
-    fn take(&mut self, text: &str, event: Event) -> Result<(), ReadError> {
+    fn take(&mut self, text: &str, _side: &(), event: Event) -> Result<(), ReadError> {
         let (line, record) = (event.line, self.records);
         self.apply(text, event).map_err(|message| match self.dialect {
             Dialect::Jepsen => ReadError::record(line, with_record(message, line, record)),
@@ -239,7 +239,7 @@ impl<N: Notation> Assembler<N> {
 }
 
 /// When a record happened: its time where it has one, else its place.
-fn time(text: &str, event: &Event, at: u32) -> Result<i64, String> {
+pub(super) fn time(text: &str, event: &Event, at: u32) -> Result<i64, String> {
     if event.time == Raw::NULL {
         return Ok(i64::from(at));
     }

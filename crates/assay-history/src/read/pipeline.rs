@@ -27,6 +27,14 @@ pub(super) trait Cut: Send {
     /// What one record says, its texts as ranges of the block.
     type Event: Send;
 
+    /// What the events of a block share: what they point to besides the text.
+    type Side: Default + Send;
+
+    /// Empties what a block carried before it is used again.
+    fn clear(side: &mut Self::Side) {
+        let _ = side;
+    }
+
     /// How many bytes at the start of `buffer` are whole records; the rest waits for more bytes.
     fn whole_records(buffer: &[u8]) -> usize {
         memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1)
@@ -51,13 +59,14 @@ pub(super) trait Cut: Send {
         from: usize,
         line: u64,
         events: &mut Vec<Self::Event>,
+        side: &mut Self::Side,
     ) -> Result<(), ReadError>;
 }
 
 /// Puts events together.
-pub(super) trait Assemble<E> {
+pub(super) trait Assemble<E, S = ()> {
     /// Takes in one event of the block `text`.
-    fn take(&mut self, text: &str, event: E) -> Result<(), ReadError>;
+    fn take(&mut self, text: &str, side: &S, event: E) -> Result<(), ReadError>;
 
     /// Says more precisely where an error is that stopped the cutting after the last event taken.
     fn locate(&self, error: ReadError) -> ReadError {
@@ -68,22 +77,25 @@ pub(super) trait Assemble<E> {
     fn torn(&mut self, line: u64);
 }
 
-struct Block<E> {
+struct Block<E, S> {
     text: String,
     /// How many bytes of the text are whole records; more follow only in the last block.
     whole: usize,
     /// The line that the text begins with.
     first_line: u64,
     events: Vec<E>,
+    side: S,
     /// Set on the last block if a half-written line followed it.
     torn_line: Option<u64>,
     /// What stopped the reading after this text, or these events.
     error: Option<ReadError>,
 }
 
+type BlockOf<C> = Block<<C as Cut>::Event, <C as Cut>::Side>;
+
 /// Runs all threads to the end of the source. Each cutting thread has a cutter of its own: what
 /// cutters remember is only there to make them faster.
-pub(super) fn run<C: Cut, A: Assemble<C::Event>>(
+pub(super) fn run<C: Cut, A: Assemble<C::Event, C::Side>>(
     source: Source<'_>,
     options: &ReadOptions<'_>,
     new_cutter: impl Fn() -> C,
@@ -121,11 +133,7 @@ fn spawn<'scope>(
 }
 
 /// Owns the receiver: when this returns early, whoever waits for room learns that nobody listens.
-fn cut_all<C: Cut>(
-    cutter: &mut C,
-    fetched: Receiver<Block<C::Event>>,
-    send: &SyncSender<Block<C::Event>>,
-) {
+fn cut_all<C: Cut>(cutter: &mut C, fetched: Receiver<BlockOf<C>>, send: &SyncSender<BlockOf<C>>) {
     for mut block in fetched {
         cut_block(cutter, &mut block);
         if send.send(block).is_err() {
@@ -136,16 +144,16 @@ fn cut_all<C: Cut>(
 
 /// Takes the blocks in their order, one cutter after the other. Owns the receivers, as [`cut_all`]
 /// does.
-fn assemble<E, A: Assemble<E>>(
-    receive: Vec<Receiver<Block<E>>>,
-    give_back: &SyncSender<Block<E>>,
+fn assemble<E, S, A: Assemble<E, S>>(
+    receive: Vec<Receiver<Block<E, S>>>,
+    give_back: &SyncSender<Block<E, S>>,
     assembler: &mut A,
 ) -> Result<(), ReadError> {
     for turn in (0..receive.len()).cycle() {
         // Blocks go round in order: if there is none at this turn, there is none later.
         let Ok(mut block) = receive[turn].recv() else { break };
         for event in block.events.drain(..) {
-            assembler.take(&block.text, event)?;
+            assembler.take(&block.text, &block.side, event)?;
         }
         if let Some(error) = block.error {
             return Err(assembler.locate(error));
@@ -160,7 +168,7 @@ fn assemble<E, A: Assemble<E>>(
 }
 
 struct Fetcher<C: Cut> {
-    spare: Receiver<Block<C::Event>>,
+    spare: Receiver<BlockOf<C>>,
     /// The line that the next block begins with.
     line: u64,
 }
@@ -170,7 +178,7 @@ impl<C: Cut> Fetcher<C> {
         mut self,
         input: &mut dyn Read,
         options: &ReadOptions<'_>,
-        send: &[SyncSender<Block<C::Event>>],
+        send: &[SyncSender<BlockOf<C>>],
     ) {
         let mut carry: Vec<u8> = Vec::new();
         let mut first = true;
@@ -196,16 +204,18 @@ impl<C: Cut> Fetcher<C> {
         }
     }
 
-    fn fresh_block(&self) -> Block<C::Event> {
+    fn fresh_block(&self) -> BlockOf<C> {
         let mut block = self.spare.try_recv().unwrap_or_else(|_| Block {
             text: String::new(),
             whole: 0,
             first_line: 0,
             events: Vec::new(),
+            side: C::Side::default(),
             torn_line: None,
             error: None,
         });
         block.events.clear();
+        C::clear(&mut block.side);
         block
     }
 
@@ -252,7 +262,7 @@ impl<C: Cut> Fetcher<C> {
         }
     }
 
-    fn as_text(&mut self, bytes: Vec<u8>, at_end: bool, block: &mut Block<C::Event>) {
+    fn as_text(&mut self, bytes: Vec<u8>, at_end: bool, block: &mut BlockOf<C>) {
         block.text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(bad) => self.utf8_prefix(bad, at_end, block),
@@ -265,12 +275,7 @@ impl<C: Cut> Fetcher<C> {
 
     /// Keeps what is valid before the first bad byte. A character cut in two at the very end of a
     /// file belongs to a torn last record; anything else is an error.
-    fn utf8_prefix(
-        &mut self,
-        bad: FromUtf8Error,
-        at_end: bool,
-        block: &mut Block<C::Event>,
-    ) -> String {
+    fn utf8_prefix(&mut self, bad: FromUtf8Error, at_end: bool, block: &mut BlockOf<C>) -> String {
         let (valid, cut_short) = (bad.utf8_error().valid_up_to(), bad.utf8_error().error_len());
         let mut bytes = bad.into_bytes();
         bytes.truncate(valid);
@@ -285,9 +290,9 @@ impl<C: Cut> Fetcher<C> {
     }
 }
 
-fn cut_block<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
+fn cut_block<C: Cut>(cutter: &mut C, block: &mut BlockOf<C>) {
     let whole = &block.text[..block.whole];
-    if let Err(error) = cutter.cut(whole, 0, block.first_line, &mut block.events) {
+    if let Err(error) = cutter.cut(whole, 0, block.first_line, &mut block.events, &mut block.side) {
         // What could not be cut comes before whatever could not be fetched.
         block.error = Some(error);
     } else if block.error.is_none() && !block.text[block.whole..].trim().is_empty() {
@@ -296,7 +301,7 @@ fn cut_block<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
 }
 
 /// The last record has no end. Whole all the same, or the mark of a killed recorder?
-fn cut_tail<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
+fn cut_tail<C: Cut>(cutter: &mut C, block: &mut BlockOf<C>) {
     let (whole, tail) = block.text.split_at(block.whole);
     let line = block.first_line + lines_in(whole.as_bytes());
     let blank = tail.len() - tail.trim_start().len();
@@ -306,7 +311,9 @@ fn cut_tail<C: Cut>(cutter: &mut C, block: &mut Block<C::Event>) {
         return;
     }
     let events_before = block.events.len();
-    if let Err(error) = cutter.cut(&block.text, block.whole, line, &mut block.events) {
+    if let Err(error) =
+        cutter.cut(&block.text, block.whole, line, &mut block.events, &mut block.side)
+    {
         block.events.truncate(events_before);
         if cutter.may_be_torn(tail) {
             block.torn_line = Some(torn_line);

@@ -22,6 +22,7 @@ struct Cutter;
 
 impl Cut for Cutter {
     type Event = Event;
+    type Side = ();
 
     /// Nothing closes a record of this format but its line end: `3` may be the beginning of `35`.
     fn tail_may_be_whole(&self) -> bool {
@@ -34,6 +35,7 @@ impl Cut for Cutter {
         from: usize,
         line: u64,
         events: &mut Vec<Event>,
+        _side: &mut (),
     ) -> Result<(), ReadError> {
         let (mut start, mut line) = (from, line);
         while start < text.len() {

@@ -1,0 +1,119 @@
+//! Transactions out of a general history.
+
+use super::{MopIn, Style, Txns, TxnsBuilder};
+use crate::history::{History, NEVER, Op, Outcome};
+use crate::read::ReadError;
+use crate::value::{ValueId, Values, View};
+
+impl Txns {
+    /// Reads every operation of a history as a transaction: its input is a list of
+    /// micro-operations, and so is the output of one that committed.
+    ///
+    /// # Errors
+    /// If an operation is no transaction; the error names its line.
+    pub fn from_history(history: History, style: Style) -> Result<Txns, ReadError> {
+        let mut builder = TxnsBuilder::new(style);
+        for op in history.ops() {
+            add(&mut builder, &history, &op, style).map_err(|message| {
+                let at = if op.completed { op.complete_at } else { op.invoke_at };
+                ReadError::record(history.line(at), message)
+            })?;
+        }
+        let mut txns = builder.finish();
+        txns.meta = history.meta;
+        txns.record_lines = history.record_lines;
+        txns.values = history.values;
+        Ok(txns)
+    }
+}
+
+fn add(builder: &mut TxnsBuilder, history: &History, op: &Op, style: Style) -> Result<(), String> {
+    let (start, end) = history.span(op);
+    let outcome = op.outcome();
+    let txn = builder.invoke(history.process(op.process), start, op.invoke_at);
+    if op.completed {
+        builder.complete(txn, outcome, (end != NEVER).then_some(end), op.complete_at);
+    }
+    let values = &history.values;
+    let answered = outcome == Outcome::Ok && !op.output.is_null();
+    let mops = if answered { op.output } else { op.input };
+    for &mop in list_of(values, mops, "a transaction")? {
+        let [f, key, value] = *list_of(values, mop, "a micro-operation")? else {
+            return Err(not_a_mop(values, mop));
+        };
+        let View::Str(f) = values.view(f) else { return Err(not_a_mop(values, mop)) };
+        let kind = MopKind::named(f).ok_or_else(|| not_a_mop(values, mop))?;
+        kind.fits(style)?;
+        let list = match (kind, style) {
+            (MopKind::Read, Style::ListAppend) if outcome == Outcome::Ok => match value {
+                ValueId::NULL => Some(&[][..]),
+                _ => Some(list_of(values, value, "what a read of a list returned")?),
+            },
+            _ => None,
+        };
+        builder.mop(txn, kind.mop(key, value, list, outcome))?;
+    }
+    Ok(())
+}
+
+fn list_of<'v>(values: &'v Values, id: ValueId, what: &str) -> Result<&'v [ValueId], String> {
+    values.as_list(id).ok_or_else(|| format!("{what} must be a list, not {}", values.show(id)))
+}
+
+fn not_a_mop(values: &Values, mop: ValueId) -> String {
+    bad_mop(&values.show(mop).to_string())
+}
+
+pub(crate) fn bad_mop(text: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 60;
+    let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+    format!(
+        "{shown} is no micro-operation: expected [\"r\", key, value], [\"append\", key, value] or \
+         [\"w\", key, value]"
+    )
+}
+
+/// The kinds of micro-operations by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MopKind {
+    Append,
+    Write,
+    Read,
+}
+
+impl MopKind {
+    pub(crate) fn named(name: &str) -> Option<MopKind> {
+        Some(match name.strip_prefix(':').unwrap_or(name) {
+            "append" => MopKind::Append,
+            "w" | "write" => MopKind::Write,
+            "r" | "read" => MopKind::Read,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn fits(self, style: Style) -> Result<(), String> {
+        let other = match (self, style) {
+            (MopKind::Append, Style::RwRegister) => "append belongs to lists: use list-append",
+            (MopKind::Write, Style::ListAppend) => "w belongs to registers: use rw-register",
+            _ => return Ok(()),
+        };
+        Err(format!("this is no {} history: {other}", style.name()))
+    }
+
+    /// The micro-operation; `list` is what a read of a list returned.
+    pub(crate) fn mop(
+        self,
+        key: ValueId,
+        value: ValueId,
+        list: Option<&[ValueId]>,
+        outcome: Outcome,
+    ) -> MopIn<'_> {
+        match (self, list) {
+            (MopKind::Append, _) => MopIn::Append(key, value),
+            (MopKind::Write, _) => MopIn::Write(key, value),
+            (MopKind::Read, _) if outcome != Outcome::Ok => MopIn::ReadUnknown(key),
+            (MopKind::Read, Some(list)) => MopIn::ReadList(key, list),
+            (MopKind::Read, None) => MopIn::ReadValue(key, value),
+        }
+    }
+}

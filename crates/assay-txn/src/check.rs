@@ -1,0 +1,199 @@
+//! From a history to a report.
+
+use crate::anomaly::{Anomaly, Because, Evidence, Kind};
+use crate::cycles::{Cycle, Level, cycles_of};
+use crate::found::Found;
+use crate::graph::{Edges, Graph, Label, NODES_MAX};
+use crate::list_append::Lists;
+use crate::local::Local;
+use crate::models::{Models, Strongest};
+use crate::orders::{Moments, Whole, touching};
+use crate::report::Report;
+use crate::rw_register::{Assume, Registers};
+use crate::scc::components;
+use assay_history::{Order, Style, Txns};
+
+/// How to check.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// What may be assumed about the order of versions; registers only.
+    pub assume: Assume,
+    /// Leave real time out: the recorder's clocks cannot be compared between processes.
+    pub no_realtime: bool,
+}
+
+/// Why a history cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The graph would not fit.
+    #[error("too large: {nodes} transactions and versions, but at most {NODES_MAX} can be checked")]
+    TooLarge {
+        /// What it has.
+        nodes: usize,
+    },
+}
+
+/// Below this many transactions, starting a thread costs more than it saves.
+const PARALLEL_TXNS_MIN: usize = 20_000;
+
+/// Finds the anomalies of a history, and which models they leave possible.
+///
+/// # Errors
+/// [`CheckError`] if the history is too large.
+pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> {
+    let nodes = 4 * (txns.len() + txns.mop_count());
+    if nodes >= NODES_MAX {
+        return Err(CheckError::TooLarge { nodes });
+    }
+    let mut found = Found::default();
+    let infer = |found: &mut Found| {
+        let mut inferred = Inferred::new(txns, options.assume, found);
+        let graph = inferred.graph(txns, found);
+        (inferred, graph)
+    };
+    let moments = || (!options.no_realtime).then(|| Moments::new(txns));
+    let ((inferred, graph), moments) = if txns.len() < PARALLEL_TXNS_MIN {
+        (infer(&mut found), moments())
+    } else {
+        // Dependencies and real time have nothing to do with each other until they meet.
+        std::thread::scope(|scope| {
+            let moments = scope.spawn(moments);
+            (infer(&mut found), moments.join().expect("it does not panic"))
+        })
+    };
+    let whole = Whole { graph: &graph, moments: moments.as_ref() };
+    let mut cyclic_components = 0;
+    for nodes in components(&whole) {
+        if nodes[1] >= graph.txns {
+            // One transaction and joints: nobody comes before itself.
+            continue;
+        }
+        cyclic_components += 1;
+        let local = Local::new(&whole, &nodes, txns);
+        for cycle in cycles_of(&local, levels(options)) {
+            let kind = Kind::Cycle(cycle.class, cycle.level);
+            found.add(kind, || {
+                let because = inferred.reasons(&cycle);
+                Evidence::Cycle { cycle, because }
+            });
+        }
+    }
+    Ok(report(txns, options, &inferred, found, &graph, cyclic_components))
+}
+
+fn levels(options: &CheckOptions) -> &'static [Level] {
+    if options.no_realtime { &Level::ALL[..2] } else { &Level::ALL }
+}
+
+/// What was inferred, by style.
+enum Inferred<'t> {
+    Lists(Lists<'t>),
+    Registers(Registers<'t>),
+}
+
+impl<'t> Inferred<'t> {
+    fn new(txns: &'t Txns, assume: Assume, found: &mut Found) -> Inferred<'t> {
+        match txns.style {
+            Style::ListAppend => Inferred::Lists(Lists::new(txns)),
+            Style::RwRegister => Inferred::Registers(Registers::new(txns, assume, found)),
+        }
+    }
+
+    fn graph(&mut self, txns: &Txns, found: &mut Found) -> Graph {
+        let mut edges = Edges::default();
+        edges.list.reserve(txns.mop_count() + txns.mop_count() / 2);
+        let first = txns.len() as u32;
+        let nodes = match self {
+            Inferred::Lists(lists) => lists.edges(&mut edges, first, found),
+            Inferred::Registers(registers) => registers.edges(&mut edges, first, found),
+        };
+        touching(txns, |before, after| edges.add(before, after, Label::Process));
+        Graph::new(first, nodes as usize, &edges)
+    }
+
+    fn ambiguous(&self) -> usize {
+        match self {
+            Inferred::Lists(lists) => lists.writers.ambiguous,
+            Inferred::Registers(registers) => registers.writers.ambiguous,
+        }
+    }
+
+    /// What every step of a cycle rests on.
+    fn reasons(&self, cycle: &Cycle) -> Vec<Because> {
+        let steps = &cycle.steps;
+        let next = steps.iter().cycle().skip(1);
+        steps
+            .iter()
+            .zip(next)
+            .map(|(&(a, label), &(b, _))| match label {
+                Label::Ww | Label::Wr | Label::Rw => {
+                    let because =
+                        match self {
+                            Inferred::Lists(lists) => {
+                                lists.because(a, b, label).map(|(key, first, second)| {
+                                    Because::Key { key, first, second, order: Vec::new() }
+                                })
+                            }
+                            Inferred::Registers(registers) => registers.because(a, b, label),
+                        };
+                    because.expect("every dependency rests on a key")
+                }
+                _ => Because::Order,
+            })
+            .collect()
+    }
+}
+
+fn report(
+    txns: &Txns,
+    options: &CheckOptions,
+    inferred: &Inferred<'_>,
+    found: Found,
+    graph: &Graph,
+    cyclic_components: usize,
+) -> Report {
+    let [committed, aborted, unknown] = txns.outcomes();
+    let kinds: Vec<Kind> = found.counts.keys().copied().collect();
+    let ruled_out = Models::ruled_out_by(&kinds);
+    let mut anomalies: Vec<Anomaly> = found.kept;
+    anomalies.sort_by_key(|anomaly| anomaly.kind);
+    let mut not_covered = Vec::new();
+    if inferred.ambiguous() > 0 {
+        not_covered.push(format!(
+            "{} values were written more than once to the same key: nothing was concluded from \
+             them",
+            inferred.ambiguous()
+        ));
+    }
+    if txns.style == Style::RwRegister && options.assume == Assume::default() {
+        not_covered.push(
+            "no order of versions was assumed: only the initial version is known to come first"
+                .to_string(),
+        );
+    }
+    if options.no_realtime {
+        not_covered.push("real time was left out".to_string());
+    }
+    if txns.meta.order == Order::Timestamps && txns.meta.clock != assay_history::Clock::Monotonic {
+        not_covered.push(
+            "the clock was not declared monotonic: real-time edges trust the timestamps"
+                .to_string(),
+        );
+    }
+    Report {
+        style: txns.style,
+        assume: options.assume,
+        txns_in: txns.len(),
+        committed,
+        aborted,
+        unknown,
+        mops: txns.mop_count(),
+        edges: graph.edge_count(),
+        cyclic_components,
+        counts: found.counts.into_iter().collect(),
+        anomalies,
+        strongest: Strongest::of(ruled_out),
+        ruled_out,
+        not_covered,
+    }
+}
