@@ -48,6 +48,7 @@ mod report;
 mod rw_register;
 mod scc;
 mod shortest;
+mod verify;
 mod versions;
 mod writers;
 
@@ -59,3 +60,4 @@ pub use graph::{Label, NODES_MAX};
 pub use models::{Model, Models, Strongest};
 pub use report::Report;
 pub use rw_register::Assume;
+pub use verify::verify;

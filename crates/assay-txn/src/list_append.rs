@@ -230,7 +230,7 @@ impl<'t> Lists<'t> {
             }
             match last.insert(key, (written.place, value)) {
                 Some((place, first)) if place > written.place => {
-                    let reader = self.reader_of_both(key, first, value);
+                    let reader = self.reader_of_order(key, value, first);
                     let step =
                         |version, reason, who| VersionStep { version, reason, txns: [who; 2] };
                     let versions = vec![
@@ -244,11 +244,15 @@ impl<'t> Lists<'t> {
         }
     }
 
-    fn reader_of_both(&self, key: TxnKey, a: ValueId, b: ValueId) -> u32 {
+    /// Who read a list in which `first` stands before `second`.
+    fn reader_of_order(&self, key: TxnKey, first: ValueId, second: ValueId) -> u32 {
         let mut reader = NONE;
+        let shows = |list: &[ValueId]| {
+            let place = |value: ValueId| list.iter().position(|&v| v == value);
+            place(first).is_some_and(|a| place(second).is_some_and(|b| a < b))
+        };
         for_each_list(self.txns, |t, k, id| {
-            let both = |list: &[ValueId]| list.contains(&a) && list.contains(&b);
-            if reader == NONE && k == key && both(self.txns.list(key, id)) {
+            if reader == NONE && k == key && shows(self.txns.list(key, id)) {
                 reader = t;
             }
         });
@@ -280,7 +284,9 @@ impl<'t> Lists<'t> {
                 found.add(Kind::Internal, || Evidence::Internal { txn: t, mop });
             } else if let Some(writer) = writer {
                 edges.add(writer, t, Label::Wr);
-                if written.is_some_and(|written| written.is_intermediate()) {
+                if written.is_some_and(|w| w.is_intermediate())
+                    && self.misses_final(writer, key, list)
+                {
                     let writer = Some(writer);
                     found.add(Kind::G1b, || Evidence::Read { reader: t, key, value: last, writer });
                 }
@@ -297,6 +303,13 @@ impl<'t> Lists<'t> {
             }
             None => {}
         }
+    }
+
+    /// Whether a list lacks what a transaction appended last.
+    fn misses_final(&self, writer: u32, key: TxnKey, list: &[ValueId]) -> bool {
+        let mut mops = self.txns.mops(TxnIndex(writer)).iter().rev();
+        let last = mops.find(|mop| mop.key() == key && mop.written().is_some());
+        !last.and_then(|mop| mop.written()).is_some_and(|value| list.contains(&value))
     }
 
     /// Says what is odd about a list that was read.

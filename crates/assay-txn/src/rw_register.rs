@@ -168,7 +168,7 @@ impl<'t> Registers<'t> {
             if from.is_none() && !first.is_null() {
                 continue;
             }
-            for second in by_b(key) {
+            for second in by_b(key).filter(|&second| second != first) {
                 let Some(to) = self.writers.slot(key, second) else { continue };
                 if let Some(order) = self.versions.order(key, from, to) {
                     return Some(Because::Key { key, first, second, order });

@@ -4,7 +4,7 @@
 mod support;
 
 use assay_history::Txns;
-use assay_txn::{CheckOptions, Evidence, Kind, Level, Model, Report, check};
+use assay_txn::{CheckOptions, Evidence, Kind, Level, Model, Report, check, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -69,10 +69,10 @@ fn mangle(records: &mut [Record], seed: u64) {
 
 fn lists(isolation: Isolation, seed: u64) -> (Txns, Vec<u8>) {
     let mut made = records(small(isolation, Workload::ListAppend, seed));
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         mangle(&mut made, seed);
     }
-    let notation = if seed % 2 == 0 { Notation::Json } else { Notation::Edn };
+    let notation = if seed.is_multiple_of(2) { Notation::Json } else { Notation::Edn };
     let text = text_of(&made, notation, Workload::ListAppend);
     (read(&text, Workload::ListAppend), text)
 }
@@ -153,9 +153,17 @@ fn agrees_with_twin(txns: &Txns, report: &Report) -> Result<(), String> {
     Ok(())
 }
 
+fn is_verified(txns: &Txns, report: &Report) -> Result<(), String> {
+    report.anomalies.iter().try_for_each(|anomaly| {
+        let verified = verify(txns, report.assume, anomaly);
+        verified.map_err(|why| format!("the verifier says: {why}: {anomaly:?}"))
+    })
+}
+
 fn agrees(txns: &Txns, report: &Report) -> Result<(), String> {
     agrees_with_serial_orders(txns, report)?;
-    agrees_with_twin(txns, report)
+    agrees_with_twin(txns, report)?;
+    is_verified(txns, report)
 }
 
 macro_rules! agrees_at {

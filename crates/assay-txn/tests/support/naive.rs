@@ -1,6 +1,6 @@
 //! The slow twin: dependencies by looking at every pair, cycles by walking every path.
 
-use assay_history::{Does, Outcome, Style, TxnIndex, TxnKey, Txns, ValueId};
+use assay_history::{Does, ListId, Mop, Outcome, Style, TxnIndex, TxnKey, Txns, ValueId};
 use assay_txn::{Class, Kind, Label, Level};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -265,7 +265,9 @@ fn kinds(view: &View<'_>) -> BTreeSet<Kind> {
                 && let [writer] = writers(key, last)[..]
                 && writer != t
                 && !failed(&last)
-                && view.appends(writer).iter().rfind(|(k, _)| *k == key) != Some(&(key, last))
+                && let Some((_, final_one)) =
+                    view.appends(writer).into_iter().rfind(|(k, _)| *k == key)
+                && !list.contains(&final_one)
             {
                 kinds.insert(Kind::G1b);
             }
@@ -273,7 +275,8 @@ fn kinds(view: &View<'_>) -> BTreeSet<Kind> {
                 kinds.insert(Kind::IncompatibleOrder);
             }
             let mops = txns.mops(TxnIndex(t));
-            let read = |m: &assay_history::Mop| matches!(m.does(), Does::ReadList(l) if txns.list(key, l) == list);
+            let same = |l: ListId| txns.list(key, l) == list;
+            let read = |m: &Mop| matches!(m.does(), Does::ReadList(l) if same(l));
             let at = mops.iter().position(|m| m.key() == key && read(m));
             let writes_after = at.is_some_and(|at| {
                 mops[at..].iter().any(|m| m.key() == key && m.written().is_some())

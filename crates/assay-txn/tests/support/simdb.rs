@@ -204,11 +204,11 @@ impl Db {
         if self.is_atomic(running) {
             return;
         }
-        if self.settings.isolation == Isolation::ReadUncommitted {
-            if let SimMop::Write(key, value) = running.mops[at] {
-                let version = Version { value, commit: UNCOMMITTED };
-                self.keys.entry(key).or_default().push(version);
-            }
+        if self.settings.isolation == Isolation::ReadUncommitted
+            && let SimMop::Write(key, value) = running.mops[at]
+        {
+            let version = Version { value, commit: UNCOMMITTED };
+            self.keys.entry(key).or_default().push(version);
         }
         self.read(running, at);
     }
