@@ -25,7 +25,8 @@ lint: ## formatting and clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 bench: ## measure the checkers and print the figures
-	cargo bench -p assay-check
+	cargo bench -p assay-check --bench linearizability
+	cargo bench -p assay-txn --bench isolation
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh

@@ -8,7 +8,8 @@ use askama::Template;
 use crate::axis::Spacing;
 use crate::clean;
 use crate::limit::{Shown, count};
-use crate::page::{Fact, Order, Page, Step, Stuck, Table, Verdict};
+use crate::page::{Fact, Order, Page, Step, Story, Stuck, Table, Verdict};
+use crate::ring;
 use crate::scene::Setting;
 use crate::svg;
 use crate::timeline::Timeline;
@@ -32,6 +33,7 @@ struct Sheet {
     tone: &'static str,
     headline: String,
     explanation: Vec<String>,
+    rings: Vec<RingPicture>,
     pictures: Vec<Picture>,
     orders: Vec<Order>,
     facts: Vec<Fact>,
@@ -40,6 +42,12 @@ struct Sheet {
     notes: Vec<String>,
     certificate: String,
     statements: Vec<String>,
+}
+
+struct RingPicture {
+    title: String,
+    svg: String,
+    lines: Vec<String>,
 }
 
 struct Picture {
@@ -61,6 +69,7 @@ pub fn html(page: &Page) -> String {
         tone: tone(page.verdict),
         headline: paragraph(&page.headline),
         explanation: some(&page.explanation, ITEMS_MAX, "paragraph", &mut statements, text),
+        rings: some(&page.stories, TIMELINES_MAX, "picture", &mut statements, story),
         pictures: some(&page.timelines, TIMELINES_MAX, "picture", &mut statements, picture),
         orders: some(&page.orders, ITEMS_MAX, "order", &mut statements, order),
         facts: some(&page.facts, ROWS_MAX, "fact", &mut statements, fact),
@@ -130,6 +139,14 @@ fn table(table: &Table, statements: &mut Vec<String>) -> Table {
         title: paragraph(&table.title),
         head: cells(&table.head, statements),
         rows: some(&table.rows, ROWS_MAX, "row", statements, cells),
+    }
+}
+
+fn story(story: &Story, statements: &mut Vec<String>) -> RingPicture {
+    RingPicture {
+        title: paragraph(&story.ring.title),
+        svg: ring::draw(&story.ring, false),
+        lines: some(&story.lines, ITEMS_MAX, "sentence", statements, text),
     }
 }
 

@@ -18,6 +18,7 @@
 //! assert!(!html.contains("<script"));
 //! ```
 
+use crate::ring::Ring;
 use crate::timeline::Timeline;
 
 /// A whole report.
@@ -29,6 +30,8 @@ pub struct Page {
     pub headline: String,
     /// What happened, in plain words, one string per paragraph.
     pub explanation: Vec<String>,
+    /// Circles of transactions, each with its reasons.
+    pub stories: Vec<Story>,
     /// The pictures, one per refuted key.
     pub timelines: Vec<Timeline>,
     /// The longest orders that were found before the contradiction.
@@ -43,6 +46,15 @@ pub struct Page {
     pub notes: Vec<String>,
     /// The certificate as JSON, to be checked by another program.
     pub certificate: String,
+}
+
+/// A circle and why it is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Story {
+    /// The circle; without nodes only its title is shown.
+    pub ring: Ring,
+    /// What happened, one string per sentence.
+    pub lines: Vec<String>,
 }
 
 /// The result of a check.

@@ -6,12 +6,12 @@ use crate::found::Found;
 use crate::graph::{Edges, Graph, Label, NODES_MAX};
 use crate::list_append::Lists;
 use crate::local::Local;
-use crate::models::{Models, Strongest};
+use crate::models::{Model, Models, Strongest};
 use crate::orders::{Moments, Whole, touching};
 use crate::report::Report;
 use crate::rw_register::{Assume, Registers};
 use crate::scc::components;
-use assay_history::{Order, Style, Txns};
+use assay_history::{Order, Style, TxnIndex, Txns};
 
 /// How to check.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,9 @@ pub struct CheckOptions {
     pub assume: Assume,
     /// Leave real time out: the recorder's clocks cannot be compared between processes.
     pub no_realtime: bool,
+    /// Every write to a register is in the history, so that reading a value nobody wrote is an
+    /// anomaly. Assay's own recordings are complete; of others that is not known.
+    pub recording_complete: bool,
 }
 
 /// Why a history cannot be checked.
@@ -47,7 +50,7 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
     }
     let mut found = Found::default();
     let infer = |found: &mut Found| {
-        let mut inferred = Inferred::new(txns, options.assume, found);
+        let mut inferred = Inferred::new(txns, options, found);
         let graph = inferred.graph(txns, found);
         (inferred, graph)
     };
@@ -92,10 +95,13 @@ enum Inferred<'t> {
 }
 
 impl<'t> Inferred<'t> {
-    fn new(txns: &'t Txns, assume: Assume, found: &mut Found) -> Inferred<'t> {
+    fn new(txns: &'t Txns, options: &CheckOptions, found: &mut Found) -> Inferred<'t> {
         match txns.style {
             Style::ListAppend => Inferred::Lists(Lists::new(txns)),
-            Style::RwRegister => Inferred::Registers(Registers::new(txns, assume, found)),
+            Style::RwRegister => {
+                let complete = options.recording_complete || txns.meta.native;
+                Inferred::Registers(Registers::new(txns, options.assume, complete, found))
+            }
         }
     }
 
@@ -115,6 +121,14 @@ impl<'t> Inferred<'t> {
         match self {
             Inferred::Lists(lists) => lists.writers.ambiguous,
             Inferred::Registers(registers) => registers.writers.ambiguous,
+        }
+    }
+
+    /// Reads of values that no recorded transaction wrote.
+    fn unwritten_reads(&self) -> usize {
+        match self {
+            Inferred::Lists(_) => 0,
+            Inferred::Registers(registers) => registers.unwritten_reads,
         }
     }
 
@@ -144,6 +158,21 @@ impl<'t> Inferred<'t> {
     }
 }
 
+/// Update serializability forbids cycles of transactions of which at most one only reads: that
+/// depends on the cycle, not on its kind alone.
+fn also_ruled_out(txns: &Txns, anomalies: &[Anomaly]) -> &'static [Model] {
+    let only_reads =
+        |&&(t, _): &&(u32, Label)| txns.mops(TxnIndex(t)).iter().all(|mop| mop.written().is_none());
+    let forbidden = anomalies.iter().any(|anomaly| match &anomaly.evidence {
+        Evidence::Cycle { cycle, .. } => {
+            let readers = cycle.steps.iter().filter(only_reads).count();
+            cycle.level == Level::Plain && readers < 2
+        }
+        _ => false,
+    });
+    if forbidden { &[Model::UpdateSerializable] } else { &[] }
+}
+
 fn report(
     txns: &Txns,
     options: &CheckOptions,
@@ -154,15 +183,48 @@ fn report(
 ) -> Report {
     let [committed, aborted, unknown] = txns.outcomes();
     let kinds: Vec<Kind> = found.counts.keys().copied().collect();
-    let ruled_out = Models::ruled_out_by(&kinds);
+    let ruled_out = Models::ruled_out(&kinds, also_ruled_out(txns, &found.kept));
     let mut anomalies: Vec<Anomaly> = found.kept;
     anomalies.sort_by_key(|anomaly| anomaly.kind);
+    Report {
+        style: txns.style,
+        assume: options.assume,
+        txns_in: txns.len(),
+        committed,
+        aborted,
+        unknown,
+        mops: txns.mop_count(),
+        edges: graph.edge_count(),
+        cyclic_components,
+        counts: found.counts.into_iter().collect(),
+        anomalies,
+        strongest: Strongest::of(ruled_out),
+        ruled_out,
+        not_covered: not_covered(txns, options, inferred),
+    }
+}
+
+/// What nothing was concluded about.
+fn not_covered(txns: &Txns, options: &CheckOptions, inferred: &Inferred<'_>) -> Vec<String> {
     let mut not_covered = Vec::new();
     if inferred.ambiguous() > 0 {
         not_covered.push(format!(
             "{} values were written more than once to the same key: nothing was concluded from \
              them",
             inferred.ambiguous()
+        ));
+    }
+    if let Some(line) = txns.meta.torn_tail {
+        not_covered.push(format!(
+            "the last record (line {line}) was cut off, as a killed recorder leaves it, and was \
+             dropped"
+        ));
+    }
+    if inferred.unwritten_reads() > 0 {
+        not_covered.push(format!(
+            "{} reads returned values that no recorded transaction wrote: the recording is \
+             incomplete, or the values came out of nowhere; nothing was concluded from them",
+            inferred.unwritten_reads()
         ));
     }
     if txns.style == Style::RwRegister && options.assume == Assume::default() {
@@ -180,20 +242,5 @@ fn report(
                 .to_string(),
         );
     }
-    Report {
-        style: txns.style,
-        assume: options.assume,
-        txns_in: txns.len(),
-        committed,
-        aborted,
-        unknown,
-        mops: txns.mop_count(),
-        edges: graph.edge_count(),
-        cyclic_components,
-        counts: found.counts.into_iter().collect(),
-        anomalies,
-        strongest: Strongest::of(ruled_out),
-        ruled_out,
-        not_covered,
-    }
+    not_covered
 }

@@ -36,6 +36,8 @@
 mod anomaly;
 mod check;
 mod cycles;
+mod dot;
+mod explain;
 mod found;
 mod graph;
 mod internal;
@@ -55,6 +57,8 @@ mod writers;
 pub use anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep};
 pub use check::{CheckError, CheckOptions, check};
 pub use cycles::{Class, Cycle, Level};
+pub use dot::dot;
+pub use explain::{Named, Story, Told, explain};
 pub use found::KEPT_PER_KIND_MAX;
 pub use graph::{Label, NODES_MAX};
 pub use models::{Model, Models, Strongest};

@@ -228,8 +228,13 @@ impl Models {
     /// The models that anomalies of these kinds rule out: those that forbid one, and all that imply
     /// such a model.
     pub fn ruled_out_by(kinds: &[Kind]) -> Models {
+        Models::ruled_out(kinds, &[])
+    }
+
+    /// As [`Models::ruled_out_by`], where more is known than the kinds tell: `also` is ruled out.
+    pub(crate) fn ruled_out(kinds: &[Kind], also: &[Model]) -> Models {
         let mut direct = Models::default();
-        for &model in kinds.iter().flat_map(|&kind| forbidding(kind)) {
+        for &model in kinds.iter().flat_map(|&kind| forbidding(kind)).chain(also) {
             direct.0 |= 1 << model as u8;
         }
         let out = Model::all().filter(|model| model.implied().0 & direct.0 != 0);

@@ -35,17 +35,26 @@ pub(crate) struct Registers<'t> {
     txns: &'t Txns,
     pub(crate) writers: Writers,
     pub(crate) versions: Versions,
+    /// Whether every write is in the history.
+    complete: bool,
+    /// Reads of values that no recorded transaction wrote, where not all are recorded.
+    pub(crate) unwritten_reads: usize,
 }
 
 impl<'t> Registers<'t> {
-    pub(crate) fn new(txns: &'t Txns, assume: Assume, found: &mut Found) -> Registers<'t> {
+    pub(crate) fn new(
+        txns: &'t Txns,
+        assume: Assume,
+        complete: bool,
+        found: &mut Found,
+    ) -> Registers<'t> {
         let writers = Writers::new(txns);
         let mut touches = Vec::new();
         for t in 0..txns.len() as u32 {
             touches_of(txns, &writers, t, &mut touches);
         }
         let versions = Versions::new(txns, &writers, assume, &touches, found);
-        Registers { txns, writers, versions }
+        Registers { txns, writers, versions, complete, unwritten_reads: 0 }
     }
 
     /// Adds all dependencies; joints get numbers from `joint` on. Returns the next free number.
@@ -69,15 +78,23 @@ impl<'t> Registers<'t> {
                 }
             }
             if outcome == Outcome::Ok {
-                self.read_edges(t, edges, found);
+                self.unwritten_reads += self.read_edges(t, edges, found);
             }
         }
         self.lost_updates(found);
         next
     }
 
-    fn read_edges(&self, t: u32, edges: &mut Edges, found: &mut Found) {
+    fn read_edges(&self, t: u32, edges: &mut Edges, found: &mut Found) -> usize {
         let mops = self.txns.mops(TxnIndex(t));
+        let mut unwritten = 0;
+        let mut phantom = |found: &mut Found, key, value| {
+            unwritten += usize::from(!self.complete);
+            if self.complete {
+                let read = Evidence::Read { reader: t, key, value, writer: None };
+                found.add(Kind::Phantom, || read);
+            }
+        };
         for_each_read(mops, |i, mop, before| {
             let Does::ReadValue(value) = mop.does() else { return };
             let key = mop.key();
@@ -97,7 +114,7 @@ impl<'t> Registers<'t> {
                 return;
             }
             let Some(slot) = self.writers.slot(key, value) else {
-                found.add(Kind::Phantom, || evidence(None));
+                phantom(found, key, value);
                 return;
             };
             let written = self.writers.at(slot);
@@ -117,9 +134,10 @@ impl<'t> Registers<'t> {
                 }
                 (None, Some(aborted)) => found.add(Kind::G1a, || evidence(Some(aborted))),
                 (None, None) if written.is_ambiguous() => {}
-                (None, None) => found.add(Kind::Phantom, || evidence(None)),
+                (None, None) => phantom(found, key, value),
             }
         });
+        unwritten
     }
 
     /// Committed transactions that read the same version and then wrote the key.

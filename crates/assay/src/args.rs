@@ -2,7 +2,8 @@
 
 use crate::exit::Exit;
 use assay_check::ModelKind;
-use assay_history::Format;
+use assay_history::{Format, Style};
+use assay_txn::Model;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub enum Command {
     },
 }
 
-/// Check whether histories are linearizable.
+/// Check whether histories are linearizable, or which isolation their transactions had.
 ///
 /// Reads each FILE (Assay JSON lines, Jepsen EDN or JSON, Porcupine logs; gzip and zstd too),
 /// checks that it can carry a verdict, and decides whether some order of its operations respects
@@ -49,6 +50,7 @@ pub enum Command {
 ///
 /// Examples:
 ///   assay check history.edn --model cas-register
+///   assay check history.edn --model list-append --consistency-model snapshot-isolation
 ///   assay check run/*.jsonl.zst --model kv --html report.html
 ///   assay check history.jsonl --model register --calibrate 20
 #[derive(Args, Debug)]
@@ -58,10 +60,12 @@ pub struct CheckArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// What the objects promise: register, kv, counter, set, queue, stack, log, mutex or lease
-    /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock). See `assay
-    /// explain models`.
-    #[arg(long, short, value_name = "MODEL", value_parser = model)]
-    pub model: ModelKind,
+    /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock); or what the
+    /// transactions do: list-append or rw-register. See `assay explain models`.
+    #[arg(long, short, value_name = "MODEL", value_parser = subject)]
+    pub model: Subject,
+    #[command(flatten)]
+    pub isolation: IsolationArgs,
     #[command(flatten)]
     pub input: InputArgs,
     /// The register's value before the first write, as JSON.
@@ -94,6 +98,51 @@ pub struct CheckArgs {
     /// Write the first witness as a picture.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Write the first cycle of transactions in the language of Graphviz.
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+}
+
+/// What is checked: single objects, or transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Objects with this model, for linearizability.
+    Object(ModelKind),
+    /// Transactions of this style, for isolation.
+    Transactions(Style),
+}
+
+/// What transactions promise, and what may be assumed about them.
+#[derive(Args, Debug, Clone, Copy)]
+#[command(next_help_heading = "Transactions")]
+pub struct IsolationArgs {
+    /// The isolation that is claimed: strict-serializable, serializable, snapshot-isolation,
+    /// repeatable-read, read-committed, ... (Elle's names). See `assay explain isolation`.
+    #[arg(
+        long = "consistency-model",
+        visible_alias = "consistency-models",
+        short = 'c',
+        value_name = "NAME",
+        default_value = "strict-serializable",
+        value_parser = isolation_model
+    )]
+    pub claim: Model,
+    /// Registers: real time orders the versions of each key.
+    #[arg(long)]
+    pub linearizable_keys: bool,
+    /// Registers: each process sees the versions of each key in their order.
+    #[arg(long)]
+    pub sequential_keys: bool,
+    /// Registers: a transaction that reads a key and then writes it replaces what it read.
+    #[arg(long)]
+    pub wfr_keys: bool,
+    /// Leave real time out: the recorder's clocks cannot be compared between processes.
+    #[arg(long)]
+    pub no_realtime: bool,
+    /// Registers: every write is in the history, so reading a value that nobody wrote is an anomaly
+    /// (always so for Assay's own format).
+    #[arg(long)]
+    pub recording_complete: bool,
 }
 
 /// How histories are read.
@@ -205,6 +254,27 @@ fn model(name: &str) -> Result<ModelKind, String> {
         let names: Vec<&str> =
             assay_check::MODELS.iter().flat_map(|info| info.names.iter().copied()).collect();
         format!("there is no such model; there are {}", names.join(", "))
+    })
+}
+
+fn subject(name: &str) -> Result<Subject, String> {
+    for style in [Style::ListAppend, Style::RwRegister] {
+        if style.name() == name {
+            return Ok(Subject::Transactions(style));
+        }
+    }
+    let model = ModelKind::named(name).map(Subject::Object);
+    model.ok_or_else(|| {
+        let objects = assay_check::MODELS.iter().flat_map(|info| info.names.iter().copied());
+        let names: Vec<&str> = objects.chain(["list-append", "rw-register"]).collect();
+        format!("there is no such model; there are {}", names.join(", "))
+    })
+}
+
+fn isolation_model(name: &str) -> Result<Model, String> {
+    Model::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Model::all().map(Model::name).collect();
+        format!("there is no such isolation model; there are {}", names.join(", "))
     })
 }
 

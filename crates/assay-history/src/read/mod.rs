@@ -30,6 +30,7 @@ pub use error::ReadError;
 
 use crate::history::History;
 use crate::txn::{Style, Txns};
+use crate::validate::{Severity, ValidateOptions, validate};
 use notation::{EdnNotation, JsonNotation, Notation};
 use std::io::Read;
 use std::sync::atomic::AtomicU64;
@@ -95,8 +96,24 @@ pub fn read_txns<'a>(
     match format {
         Format::JepsenJson => jepsen_txns::<JsonNotation>(source, options, style),
         Format::JepsenEdn => jepsen_txns::<EdnNotation>(source, options, style),
-        Format::Jsonl => Txns::from_history(jsonl::read(source, options)?, style),
-        Format::PorcupineLog => Txns::from_history(porcupine::read(source, options)?, style),
+        Format::Jsonl => sound_txns(jsonl::read(source, options)?, style),
+        Format::PorcupineLog => sound_txns(porcupine::read(source, options)?, style),
+    }
+}
+
+/// A history that no checker can be sound on is an error here, as Jepsen's records are read by
+/// rules of their own.
+fn sound_txns(history: History, style: Style) -> Result<Txns, ReadError> {
+    let findings = validate(&history, &ValidateOptions::default());
+    match findings.iter().find(|finding| finding.severity == Severity::Unsound) {
+        Some(finding) => {
+            let what = format!(
+                "this history cannot carry a verdict: {:?}: {}; {}",
+                finding.rule, finding.what, finding.consequence
+            );
+            Err(ReadError::record(finding.line.unwrap_or(0), what))
+        }
+        None => Txns::from_history(history, style),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Witnesses as they occur, for the golden tests and the gallery.
 
 use assay_report::{
-    Band, Bar, Fact, Lane, Mark, Order, Outcome, Page, Role, Step, Stuck, Table, TimeUnit,
-    Timeline, Verdict,
+    Band, Bar, Fact, Lane, Mark, Order, Outcome, Page, Ring, RingNode, Role, Step, Story, Stuck,
+    Table, TimeUnit, Timeline, Verdict,
 };
 
 /// Every sample with the name of its files.
@@ -149,11 +149,32 @@ fn one_bar() -> Timeline {
     }
 }
 
+/// Two transactions, each before the other.
+fn write_skew() -> Story {
+    let node = |name: &str, text: &str, kind: &str, next: &str| RingNode {
+        name: name.into(),
+        text: text.into(),
+        kind: kind.into(),
+        next: next.into(),
+    };
+    Story {
+        ring: Ring {
+            title: "G2-item <i>".into(),
+            nodes: vec![
+                node("T1", "r x [], append y 1", "rw", "x: without 2"),
+                node("T2", "r y [], append x \"2\"", "realtime", "real time"),
+            ],
+        },
+        lines: vec!["T1 < T2 < T1".into()],
+    }
+}
+
 /// A report with everything in it.
 pub fn page() -> Page {
     let stuck =
         |label: &str, reason: &str| Some(Stuck { label: label.into(), reason: reason.into() });
     Page {
+        stories: vec![write_skew()],
         verdict: Verdict::Refuted,
         headline: "orders.jsonl is not linearizable: 2 of 12 keys have no valid order".into(),
         explanation: vec![

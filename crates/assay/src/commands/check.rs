@@ -1,11 +1,11 @@
 //! `assay check`: is this history linearizable?
 
 use super::{Trouble, open, write_whole};
-use crate::args::{CheckArgs, OutputFormat};
+use crate::args::{CheckArgs, OutputFormat, Subject};
 use crate::exit::Exit;
 use crate::output::{self, Calibration, Checked};
 use crate::progress;
-use assay_check::{Budget, CheckOptions, Report, Verified};
+use assay_check::{Budget, CheckOptions, ModelKind, Report, Verified};
 use assay_history::{Finding, History, Severity, ValidateOptions, ValueId, validate};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,10 +14,17 @@ use std::time::{Duration, Instant};
 
 /// Checks every file; the worst result is the exit code.
 pub fn run(args: &CheckArgs) -> Exit {
+    match args.model {
+        Subject::Object(model) => run_objects(args, model),
+        Subject::Transactions(style) => super::isolation::run(args, style),
+    }
+}
+
+fn run_objects(args: &CheckArgs, model: ModelKind) -> Exit {
     let mut exit = Exit::Upheld;
     let mut pages = Vec::new();
     for file in &args.files {
-        let one = match check_file(file, args) {
+        let one = match check_file(file, args, model) {
             Ok(checked) => {
                 match args.output.format {
                     OutputFormat::Human => output::human(&checked),
@@ -37,12 +44,12 @@ pub fn run(args: &CheckArgs) -> Exit {
     }
 }
 
-fn check_file(path: &Path, args: &CheckArgs) -> Result<Checked, Trouble> {
+fn check_file(path: &Path, args: &CheckArgs, model: ModelKind) -> Result<Checked, Trouble> {
     let begun = Instant::now();
     let mut history = open(path, args.input)?;
     let read_time = begun.elapsed();
     let initial = initial_value(&mut history, &args.initial)?;
-    let verbs: Vec<&str> = args.model.info().verbs.iter().map(|&(name, _)| name).collect();
+    let verbs: Vec<&str> = model.info().verbs.iter().map(|&(name, _)| name).collect();
     let rules = ValidateOptions { allowed_types: &verbs, ..ValidateOptions::default() };
     let findings = validate(&history, &rules);
     refuse_unsound(path, &findings)?;
@@ -55,19 +62,19 @@ fn check_file(path: &Path, args: &CheckArgs) -> Result<Checked, Trouble> {
         budget: Some(&budget),
         witnesses_max: args.witnesses,
         on_decided: Some(&on_decided),
-        ..CheckOptions::new(args.model)
+        ..CheckOptions::new(model)
     };
     let report = check_within(path, &history, args.budget, &options, &budget)?;
     let decide_time = decided.get().copied().unwrap_or_default();
     let witness_time = begun.elapsed().saturating_sub(decide_time);
     let (verified, exit) = verify_all(path, &history, &report);
     let calibration = match args.calibrate {
-        Some(count) => Some(calibrate(&history, args, initial, count)?),
+        Some(count) => Some(calibrate(&history, args, model, initial, count)?),
         None => None,
     };
     Ok(Checked {
         path: path.to_path_buf(),
-        command: command_line(path, args),
+        command: command_line(path, args, model.name()),
         exit,
         history,
         findings,
@@ -140,11 +147,12 @@ fn check_within(
 fn calibrate(
     history: &History,
     args: &CheckArgs,
+    model: ModelKind,
     initial: ValueId,
     count: u32,
 ) -> Result<Calibration, Trouble> {
     let budget = Budget::new(args.memory, args.states);
-    let options = CheckOptions { initial, budget: Some(&budget), ..CheckOptions::new(args.model) };
+    let options = CheckOptions { initial, budget: Some(&budget), ..CheckOptions::new(model) };
     let message = || format!("calibrating: {count} anomalies of each kind, seed {}", args.seed);
     let rows = progress::while_running(message, || {
         assay_check::calibrate(history, &options, count, args.seed)
@@ -204,8 +212,9 @@ fn initial_value(history: &mut History, text: &str) -> Result<ValueId, Trouble> 
     })
 }
 
-fn command_line(path: &Path, args: &CheckArgs) -> String {
-    let mut line = format!("assay check {} --model {}", path.display(), args.model.name());
+/// The command that gives this result again.
+pub fn command_line(path: &Path, args: &CheckArgs, model: &str) -> String {
+    let mut line = format!("assay check {} --model {model}", path.display());
     if let Some(format) = args.input.from {
         let name = assay_history::Format::ALL.iter().find(|(known, _)| *known == format);
         line += &format!(" --from {}", name.map_or("", |&(_, name)| name));

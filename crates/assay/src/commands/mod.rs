@@ -4,11 +4,12 @@ mod check;
 mod explain;
 mod generate;
 mod history;
+mod isolation;
 
 use crate::args::{Cli, Command, InputArgs};
 use crate::exit::Exit;
 use crate::progress;
-use assay_history::{History, ReadError, ReadOptions};
+use assay_history::{History, ReadError, ReadOptions, Style, Txns};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -55,6 +56,19 @@ impl Trouble {
 
 /// Reads a history with progress.
 pub fn open(path: &Path, input: InputArgs) -> Result<History, Trouble> {
+    read_with(path, input, assay_history::read)
+}
+
+/// Reads a transactional history with progress.
+pub fn open_txns(path: &Path, input: InputArgs, style: Style) -> Result<Txns, Trouble> {
+    read_with(path, input, |source, options| assay_history::read_txns(source, options, style))
+}
+
+fn read_with<T: Send>(
+    path: &Path,
+    input: InputArgs,
+    read: impl FnOnce(Box<dyn Read + Send>, &ReadOptions<'_>) -> Result<T, ReadError> + Send,
+) -> Result<T, Trouble> {
     let source: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(std::io::stdin())
     } else {
@@ -73,7 +87,7 @@ pub fn open(path: &Path, input: InputArgs) -> Result<History, Trouble> {
     };
     let options =
         ReadOptions { format: input.from, independent: input.independent, progress: Some(&bytes) };
-    progress::while_running(message, || assay_history::read(source, &options))
+    progress::while_running(message, || read(source, &options))
         .map_err(|error| cannot_read(path, &error))
 }
 

@@ -217,7 +217,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-fn seconds(time: Duration) -> String {
+pub fn seconds(time: Duration) -> String {
     match time.as_secs_f64() {
         s if s < 0.001 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),

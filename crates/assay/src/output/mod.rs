@@ -1,6 +1,7 @@
 //! How results look: for people, for programs, and as a page.
 
 mod human;
+pub mod isolation;
 mod json;
 mod page;
 mod stats;

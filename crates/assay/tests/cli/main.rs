@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod histories;
 mod hostile_input;
+mod isolation;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

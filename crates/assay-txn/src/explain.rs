@@ -1,0 +1,313 @@
+//! An anomaly in words: who did what, and why that cannot be.
+
+use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep};
+use crate::graph::Label;
+use assay_history::{Does, Mop, Style, TxnIndex, TxnKey, Txns, ValueId};
+
+/// A transaction of a story.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// What it is called: `T1`, `T2`, ...
+    pub name: String,
+    /// The transaction.
+    pub txn: TxnIndex,
+    /// What it did: `append x 3, r y [1 2]`.
+    pub text: String,
+}
+
+/// One step of a cycle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Places in [`Story::txns`].
+    pub from: usize,
+    /// As above.
+    pub to: usize,
+    /// The dependency.
+    pub label: Label,
+    /// The key and values in a few words.
+    pub short: String,
+    /// The whole sentence.
+    pub sentence: String,
+}
+
+/// An anomaly, told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Story {
+    /// The transactions, in order of appearance.
+    pub txns: Vec<Named>,
+    /// The steps, if it is a cycle.
+    pub steps: Vec<Told>,
+    /// Sentences: what happened, and why it cannot be.
+    pub sentences: Vec<String>,
+}
+
+/// Longer lists are cut in the middle.
+const LIST_ITEMS_SHOWN_MAX: usize = 12;
+/// Longer transactions are cut at the end.
+const MOPS_SHOWN_MAX: usize = 12;
+
+/// Tells an anomaly.
+pub fn explain(txns: &Txns, anomaly: &Anomaly) -> Story {
+    let teller = Teller { txns, order: anomaly.txns() };
+    let steps = teller.steps(&anomaly.evidence);
+    let sentences = match &anomaly.evidence {
+        Evidence::Cycle { .. } => teller.cycle(&steps),
+        evidence => vec![teller.sentence(anomaly.kind, evidence)],
+    };
+    let named = |(i, &t): (usize, &u32)| Named {
+        name: format!("T{}", i + 1),
+        txn: TxnIndex(t),
+        text: teller.txn_text(t),
+    };
+    Story { txns: teller.order.iter().enumerate().map(named).collect(), steps, sentences }
+}
+
+struct Teller<'t> {
+    txns: &'t Txns,
+    order: Vec<u32>,
+}
+
+impl Teller<'_> {
+    fn place(&self, t: u32) -> usize {
+        self.order.iter().position(|&o| o == t).expect("everybody in a story has a name")
+    }
+
+    fn name(&self, t: u32) -> String {
+        format!("T{}", self.place(t) + 1)
+    }
+
+    fn key(&self, key: TxnKey) -> String {
+        plain(&self.txns.values.show(self.txns.key(key)).to_string())
+    }
+
+    fn value(&self, value: ValueId) -> String {
+        if value.is_null() { "nothing".into() } else { self.txns.values.show(value).to_string() }
+    }
+
+    fn list(&self, list: &[ValueId]) -> String {
+        let show = |items: &[ValueId]| {
+            let items: Vec<String> =
+                items.iter().map(|&v| self.txns.values.show(v).to_string()).collect();
+            items.join(" ")
+        };
+        if list.len() <= LIST_ITEMS_SHOWN_MAX {
+            return format!("[{}]", show(list));
+        }
+        let half = LIST_ITEMS_SHOWN_MAX / 2;
+        format!("[{} … {}]", show(&list[..half]), show(&list[list.len() - half..]))
+    }
+
+    fn mop_text(&self, mop: Mop) -> String {
+        let key = self.key(mop.key());
+        match mop.does() {
+            Does::Append(value) => format!("append {key} {}", self.value(value)),
+            Does::Write(value) => format!("w {key} {}", self.value(value)),
+            Does::ReadList(list) => {
+                format!("r {key} {}", self.list(self.txns.list(mop.key(), list)))
+            }
+            Does::ReadValue(value) => format!("r {key} {}", self.txns.values.show(value)),
+            Does::ReadUnknown => format!("r {key} ?"),
+        }
+    }
+
+    fn txn_text(&self, t: u32) -> String {
+        let mops = self.txns.mops(TxnIndex(t));
+        let shown: Vec<String> =
+            mops.iter().take(MOPS_SHOWN_MAX).map(|&mop| self.mop_text(mop)).collect();
+        let rest = mops.len().saturating_sub(MOPS_SHOWN_MAX);
+        let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
+    }
+
+    fn steps(&self, evidence: &Evidence) -> Vec<Told> {
+        let Evidence::Cycle { cycle, because } = evidence else { return Vec::new() };
+        let steps = &cycle.steps;
+        let told = |(i, &(a, label)): (usize, &(u32, Label))| {
+            let b = steps[(i + 1) % steps.len()].0;
+            let (short, sentence) = self.step(a, b, label, &because[i]);
+            Told { from: self.place(a), to: self.place(b), label, short, sentence }
+        };
+        steps.iter().enumerate().map(told).collect()
+    }
+
+    /// A step in a few words, and as a sentence.
+    fn step(&self, a: u32, b: u32, label: Label, because: &Because) -> (String, String) {
+        let (a_name, b_name) = (self.name(a), self.name(b));
+        let Because::Key { key, first, second, order } = because else {
+            let process = self.txns.process(self.txns.txn(TxnIndex(a)).process);
+            let process = self.txns.values.show(process);
+            return if label == Label::Process {
+                let short = format!("process {process}");
+                (short, format!("process {process} issued {a_name}, and after it {b_name}."))
+            } else {
+                let (_, ended) = self.txns.lines(TxnIndex(a));
+                let (began, _) = self.txns.lines(TxnIndex(b));
+                let ended = ended.map_or(String::new(), |line| format!(" (line {line})"));
+                let when =
+                    format!("{a_name} had ended{ended} before {b_name} began (line {began})");
+                ("real time".to_string(), format!("{when}."))
+            };
+        };
+        let k = self.key(*key);
+        let (v1, v2) = (self.value(*first), self.value(*second));
+        let lists = self.txns.style == Style::ListAppend;
+        let so = format!("so {a_name} came before {b_name}");
+        match label {
+            Label::Wr => {
+                let wrote = if lists { "appended to" } else { "wrote to" };
+                (
+                    format!("{k}: {v1}"),
+                    format!("{b_name} read {v1}, which {a_name} {wrote} {k}, {so}."),
+                )
+            }
+            Label::Ww if lists => (
+                format!("{k}: {v1} then {v2}"),
+                format!(
+                    "{a_name} appended {v1} to {k}, and {b_name} appended {v2} behind it, {so}."
+                ),
+            ),
+            Label::Rw if lists => {
+                let saw = if first.is_null() {
+                    format!("read {k} as an empty list")
+                } else {
+                    format!("read {k} up to {v1}")
+                };
+                (
+                    format!("{k}: without {v2}"),
+                    format!("{a_name} {saw}, without {v2}, which {b_name} appended, {so}."),
+                )
+            }
+            _ => {
+                let did = if label == Label::Ww { "wrote" } else { "read" };
+                let why = self.why_later(order, *second);
+                (
+                    format!("{k}: {v1} then {v2}"),
+                    format!(
+                        "{a_name} {did} {v1} in {k}, and {b_name} wrote the later version {v2} \
+                         ({why}), {so}."
+                    ),
+                )
+            }
+        }
+    }
+
+    fn why_later(&self, order: &[VersionStep], last: ValueId) -> String {
+        let next = |i: usize| order.get(i + 1).map_or(last, |step| step.version);
+        let steps = order.iter().enumerate();
+        let told = steps.map(|(i, step)| self.version_step(step, next(i)));
+        told.collect::<Vec<String>>().join("; ")
+    }
+
+    fn version_step(&self, step: &VersionStep, next: ValueId) -> String {
+        let (v1, v2) = (self.value(step.version), self.value(next));
+        let line = |t: u32| match t {
+            u32::MAX => "nobody".to_string(),
+            t => format!("the transaction of line {}", self.txns.lines(TxnIndex(t)).0),
+        };
+        let [a, b] = step.txns;
+        match step.reason {
+            VersionReason::Initial => format!("{v2} came after the initial nothing"),
+            VersionReason::WritesFollowReads => {
+                format!("{} read {v1} and then wrote {v2}", line(a))
+            }
+            VersionReason::Process => {
+                format!("the same process met {v1} ({}), then {v2} ({})", line(a), line(b))
+            }
+            VersionReason::Realtime => {
+                format!("{} was done with {v1} before {} began with {v2}", line(a), line(b))
+            }
+            VersionReason::Transaction => format!("{} wrote {v1}, then {v2}", line(a)),
+            VersionReason::List => format!("{} read {v1} before {v2}", line(a)),
+        }
+    }
+
+    fn cycle(&self, steps: &[Told]) -> Vec<String> {
+        let mut sentences: Vec<String> = steps.iter().map(|step| step.sentence.clone()).collect();
+        let chain: Vec<String> =
+            steps.iter().map(|step| format!("T{}", step.from + 1)).chain(["T1".into()]).collect();
+        sentences.push(format!("So {}: nobody can have come before itself.", chain.join(" < ")));
+        sentences
+    }
+
+    fn sentence(&self, kind: Kind, evidence: &Evidence) -> String {
+        match evidence {
+            Evidence::Read { reader, key, value, writer } => {
+                let (reader, key) = (self.name(*reader), self.key(*key));
+                let value = self.value(*value);
+                match (kind, writer) {
+                    (Kind::DuplicateElements, _) => {
+                        format!(
+                            "{reader} read {value} in {key} twice, although it was appended once."
+                        )
+                    }
+                    (Kind::G1a, Some(writer)) => format!(
+                        "{reader} read {value} in {key}, which {} wrote; but {} aborted.",
+                        self.name(*writer),
+                        self.name(*writer)
+                    ),
+                    (_, Some(writer)) => format!(
+                        "{reader} read {value} in {key}, which {} wrote and then replaced before \
+                         it committed.",
+                        self.name(*writer)
+                    ),
+                    (_, None) => format!("{reader} read {value} in {key}, which nobody wrote."),
+                }
+            }
+            Evidence::Internal { txn, mop } => {
+                let mops = self.txns.mops(TxnIndex(*txn));
+                format!(
+                    "{} contradicts itself: after what it did before, it cannot have seen \"{}\".",
+                    self.name(*txn),
+                    self.mop_text(mops[*mop as usize])
+                )
+            }
+            Evidence::Incompatible { key, readers, at } => format!(
+                "{} and {} read {} and disagree from element {} on: one list is not the beginning \
+                 of the other.",
+                self.name(readers[0]),
+                self.name(readers[1]),
+                self.key(*key),
+                at + 1
+            ),
+            Evidence::DirtyUpdate { key, reader, aborted, value, committed } => format!(
+                "{} saw {} in {}, which {} appended before it aborted, and behind it what {} \
+                 committed.",
+                self.name(*reader),
+                self.value(*value),
+                self.key(*key),
+                self.name(*aborted),
+                self.name(*committed)
+            ),
+            Evidence::LostUpdate { key, version, txns } => {
+                let names: Vec<String> = txns.iter().map(|&t| self.name(t)).collect();
+                format!(
+                    "{} all read {} as the latest version of {} and then wrote it: all but one of \
+                     these updates are lost.",
+                    names.join(", "),
+                    self.value(*version),
+                    self.key(*key)
+                )
+            }
+            Evidence::CyclicVersions { key, versions } => {
+                let next = |i: usize| versions[(i + 1) % versions.len()].version;
+                let steps = versions.iter().enumerate();
+                let told: Vec<String> =
+                    steps.map(|(i, step)| self.version_step(step, next(i))).collect();
+                format!("the versions of {} have no order: {}.", self.key(*key), told.join("; "))
+            }
+            Evidence::Cycle { .. } => String::new(),
+        }
+    }
+}
+
+/// A string without its quotes, where that cannot be misread.
+fn plain(text: &str) -> String {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let simple = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.');
+    match inner {
+        Some(inner) if !inner.is_empty() && inner.chars().all(simple) => {
+            inner.trim_start_matches(':').to_string()
+        }
+        _ => text.to_string(),
+    }
+}

@@ -1,0 +1,159 @@
+//! `assay check --model list-append`: which isolation did the transactions have?
+
+use super::check::command_line;
+use super::{Trouble, open_txns, write_whole};
+use crate::args::{CheckArgs, OutputFormat};
+use crate::exit::Exit;
+use crate::output::isolation::{self, Isolation, Shown};
+use crate::progress;
+use assay_history::{Style, Txns};
+use assay_txn::{Assume, CheckOptions, Report, dot, explain, verify};
+use std::path::Path;
+use std::time::Instant;
+
+/// Checks every file; the worst result is the exit code.
+pub fn run(args: &CheckArgs, style: Style) -> Exit {
+    if let Some(why) = unusable(args) {
+        return Trouble { message: why.to_string(), exit: Exit::Usage }.report();
+    }
+    let mut exit = Exit::Upheld;
+    let mut pages = Vec::new();
+    for file in &args.files {
+        let one = match check_file(file, args, style) {
+            Ok(checked) => {
+                match args.output.format {
+                    OutputFormat::Human => isolation::human(&checked),
+                    OutputFormat::Json => anstream::println!("{}", isolation::json(&checked)),
+                }
+                let exit = checked.exit;
+                pages.push(checked);
+                exit
+            }
+            Err(trouble) => trouble.report(),
+        };
+        exit = exit.worse(one);
+    }
+    match write_pictures(args, &pages) {
+        Ok(()) => exit,
+        Err(trouble) => exit.worse(trouble.report()),
+    }
+}
+
+/// Options that mean nothing for transactions: better an error than no effect.
+fn unusable(args: &CheckArgs) -> Option<&'static str> {
+    if args.calibrate.is_some() {
+        return Some("--calibrate is for the models of single objects, not for transactions");
+    }
+    if args.initial != "null" {
+        return Some("--initial is for registers checked one by one; transactions begin with null");
+    }
+    args.input.independent.then_some(
+        "--independent is for objects checked one by one; transactions name their keys themselves",
+    )
+}
+
+fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, Trouble> {
+    let begun = Instant::now();
+    let txns = open_txns(path, args.input, style)?;
+    let read_time = begun.elapsed();
+    let begun = Instant::now();
+    let assume = Assume {
+        writes_follow_reads: args.isolation.wfr_keys,
+        sequential_keys: args.isolation.sequential_keys,
+        linearizable_keys: args.isolation.linearizable_keys,
+    };
+    let options = CheckOptions {
+        assume,
+        no_realtime: args.isolation.no_realtime,
+        recording_complete: args.isolation.recording_complete,
+    };
+    let message = || format!("checking {}: {} transactions", path.display(), txns.len());
+    let report = progress::while_running(message, || assay_txn::check(&txns, &options));
+    let report =
+        report.map_err(|error| Trouble::bad_history(format!("{}: {error}", path.display())))?;
+    let check_time = begun.elapsed();
+    let shown = shown(&txns, &report, args.witnesses);
+    let exit = verdict(path, args, &report, &shown);
+    Ok(Isolation {
+        path: path.to_path_buf(),
+        command: command(path, args, style),
+        exit,
+        claim: args.isolation.claim,
+        txns,
+        report,
+        shown,
+        read_time,
+        check_time,
+    })
+}
+
+/// The first anomalies of each kind, told and re-checked.
+fn shown(txns: &Txns, report: &Report, of_each_kind: usize) -> Vec<Shown> {
+    let mut shown = Vec::new();
+    for &(kind, _) in &report.counts {
+        let of_kind = report.anomalies.iter().filter(|anomaly| anomaly.kind == kind);
+        shown.extend(of_kind.take(of_each_kind).map(|anomaly| Shown {
+            anomaly: anomaly.clone(),
+            story: explain(txns, anomaly),
+            verified: verify(txns, report.assume, anomaly),
+        }));
+    }
+    shown
+}
+
+fn verdict(path: &Path, args: &CheckArgs, report: &Report, shown: &[Shown]) -> Exit {
+    if let Some(why) = shown.iter().find_map(|one| one.verified.as_ref().err()) {
+        anstream::eprintln!(
+            "error: {}: an anomaly does not hold when it is looked at again ({why}). This is a bug \
+             in Assay: please report it with this history.",
+            path.display()
+        );
+        return Exit::Bug;
+    }
+    if report.ruled_out.has(args.isolation.claim) {
+        Exit::Refuted
+    } else if report.committed == 0 {
+        Exit::NothingChecked
+    } else {
+        Exit::Upheld
+    }
+}
+
+fn command(path: &Path, args: &CheckArgs, style: Style) -> String {
+    let mut line = command_line(path, args, style.name());
+    line += &format!(" --consistency-model {}", args.isolation.claim.name());
+    for (given, flag) in [
+        (args.isolation.linearizable_keys, " --linearizable-keys"),
+        (args.isolation.sequential_keys, " --sequential-keys"),
+        (args.isolation.wfr_keys, " --wfr-keys"),
+        (args.isolation.no_realtime, " --no-realtime"),
+        (args.isolation.recording_complete, " --recording-complete"),
+    ] {
+        line += if given { flag } else { "" };
+    }
+    line
+}
+
+fn write_pictures(args: &CheckArgs, pages: &[Isolation]) -> Result<(), Trouble> {
+    if let Some(path) = &args.html {
+        let html = isolation::page(pages);
+        write_whole(path, |out| out.write_all(html.as_bytes()))?;
+        anstream::eprintln!("report: {}", path.display());
+    }
+    let cycle = pages.iter().flat_map(|one| &one.shown).find(|one| !one.story.steps.is_empty());
+    let name = |one: &Shown| one.anomaly.kind.name().to_string();
+    for (path, text) in [
+        (&args.svg, cycle.map(|one| assay_report::ring_svg(&isolation::ring(one)))),
+        (&args.dot, cycle.map(|one| dot(&name(one), &one.story))),
+    ] {
+        match (path, text) {
+            (Some(path), Some(text)) => {
+                write_whole(path, |out| out.write_all(text.as_bytes()))?;
+                anstream::eprintln!("picture: {}", path.display());
+            }
+            (Some(_), None) => anstream::eprintln!("no picture: there is no cycle"),
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}

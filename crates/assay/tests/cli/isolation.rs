@@ -1,0 +1,176 @@
+//! `assay check --model list-append` and `rw-register`: isolation, as people who know Elle expect.
+
+use super::{json, run, run_with, scratch, write};
+use std::path::PathBuf;
+
+/// Two transactions that do not see each other.
+const WRITE_SKEW: &str = "\
+{:process 0, :type :invoke, :f :txn, :value [[:r :x nil] [:append :y 1]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r :y nil] [:append :x 2]]}
+{:process :nemesis, :type :info, :f :start, :value nil}
+{:process 0, :type :ok, :f :txn, :value [[:r :x []] [:append :y 1]]}
+{:process 1, :type :ok, :f :txn, :value [[:r :y []] [:append :x 2]]}
+";
+
+/// The same as Assay's own recorder writes it.
+fn write_skew_rows() -> String {
+    let row = |id: u32, input: &str, output: &str| {
+        format!(
+            r#"{{"op_id":{id},"process_id":{id},"invoke_ts":{id},"complete_ts":9,"op_type":"txn","#
+        ) + &format!(r#""key":null,"input":{input},"output":{output},"error":null,"#)
+            + r#""timeout_marker":false,"node_seen":null,"fault_epoch":null}"#
+            + "\n"
+    };
+    let first =
+        row(1, r#"[["r","x",null],["append","y",1]]"#, r#"[["r","x",[]],["append","y",1]]"#);
+    first + &row(2, r#"[["r","y",null],["append","x",2]]"#, r#"[["r","y",[]],["append","x",2]]"#)
+}
+
+#[test]
+fn write_skew_is_refuted_with_a_cycle_in_words() {
+    let run = run_with(&["check", "-", "--model", "list-append"], WRITE_SKEW.as_bytes());
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.out.starts_with("REFUTED"), "{}", run.out);
+    let sentence =
+        "T1 read x as an empty list, without 2, which T2 appended, so T1 came before T2.";
+    assert!(run.out.contains(sentence), "{}", run.out);
+    assert!(run.out.contains("re-checked by the verifier"), "{}", run.out);
+}
+
+#[test]
+fn the_claim_decides_and_the_formats_agree() {
+    for (claim, code) in [
+        ("strict-serializable", 1),
+        ("serializable", 1),
+        ("PL-3", 1),
+        ("repeatable-read", 1),
+        ("snapshot-isolation", 0),
+        ("read-committed", 0),
+    ] {
+        for history in [WRITE_SKEW, &write_skew_rows()] {
+            let args = ["check", "-", "--model", "list-append", "--consistency-model", claim];
+            let run = run_with(&args, history.as_bytes());
+            assert_eq!(run.code, code, "{claim}: {}{}", run.out, run.err);
+        }
+    }
+}
+
+#[test]
+fn json_output_carries_the_cycle_and_the_models() {
+    let args = ["check", "-", "--model", "list-append", "--format", "json"];
+    let report = json(&run_with(&args, WRITE_SKEW.as_bytes()));
+    assert_eq!(report["verdict"], "refuted");
+    assert_eq!(report["strongest_possible"], serde_json::json!(["strong-snapshot-isolation"]));
+    let anomaly = &report["anomalies"][0];
+    assert_eq!(anomaly["kind"], "G2-item");
+    assert_eq!(anomaly["cycle"].as_array().map(Vec::len), Some(2));
+    assert_eq!(anomaly["verified"]["ok"], true);
+}
+
+#[test]
+fn pictures_are_written() {
+    let directory = scratch();
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let (html, svg, dot) = (file("r.html"), file("r.svg"), file("r.dot"));
+    let args =
+        ["check", "-", "--model", "list-append", "--html", &html, "--svg", &svg, "--dot", &dot];
+    assert_eq!(run_with(&args, WRITE_SKEW.as_bytes()).code, 1);
+    let read = |path: &str| std::fs::read_to_string(path).expect("it was written");
+    assert!(read(&html).contains("without 2"));
+    assert!(read(&svg).contains("T2"));
+    assert!(read(&dot).contains("T1 -> T2"));
+}
+
+#[test]
+fn a_history_without_a_committed_transaction_is_no_pass() {
+    let unknown = "{:process 0, :type :invoke, :f :txn, :value [[:append :y 1]]}\n";
+    for history in ["", unknown] {
+        let run = run_with(
+            &["check", "-", "--model", "list-append", "--from", "jepsen-edn"],
+            history.as_bytes(),
+        );
+        assert_eq!(run.code, 3, "{}{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn bad_transactions_are_one_clear_error() {
+    for (value, wanted) in [
+        ("5", "list of micro-operations"),
+        ("[[:w :x 1]]", "use rw-register"),
+        ("[[:cas :x 1]]", "no micro-operation"),
+        ("[[:r :x]]", "fewer than three"),
+        ("[[:r :x 7]]", "which is no list"),
+    ] {
+        let record = |kind: &str| format!("{{:process 0, :type :{kind}, :value {value}}}\n");
+        let history = record("invoke") + &record("ok");
+        let run = run_with(&["check", "-", "--model", "list-append"], history.as_bytes());
+        assert_eq!(run.code, 65, "{history}: {}{}", run.out, run.err);
+        assert!(run.err.contains(wanted), "{history}: {}", run.err);
+    }
+}
+
+#[test]
+fn options_that_mean_nothing_here_are_refused() {
+    for extra in
+        [&["--calibrate", "3"][..], &["--initial", "5"], &["--independent"], &["-c", "nonsense"]]
+    {
+        let args = [&["check", "-", "--model", "list-append"][..], extra].concat();
+        let run = run_with(&args, WRITE_SKEW.as_bytes());
+        assert_eq!(run.code, 64, "{extra:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_register_value_that_nobody_wrote_refutes_complete_recordings_only() {
+    let history = "{:process 0, :type :invoke, :value [[:r :x nil]]}\n\
+                   {:process 0, :type :ok, :value [[:r :x 2]]}\n";
+    let args = ["check", "-", "--model", "rw-register"];
+    let foreign = run_with(&args, history.as_bytes());
+    assert_eq!(foreign.code, 0, "{}", foreign.out);
+    assert!(foreign.out.contains("no recorded transaction wrote"), "{}", foreign.out);
+    let complete = run_with(&[&args[..], &["--recording-complete"]].concat(), history.as_bytes());
+    assert_eq!(complete.code, 1, "{}", complete.out);
+    assert!(complete.out.contains("phantom"), "{}", complete.out);
+}
+
+#[test]
+fn a_strict_serializable_register_history_is_accepted_with_linearizable_keys() {
+    let corpus = std::env::var_os("ASSAY_CORPUS").map(PathBuf::from);
+    let Some(file) = corpus.map(|c| c.with_file_name("rw-register-strict-serializable.edn")) else {
+        eprintln!("SKIPPED: ASSAY_CORPUS is not set, so no third-party history was checked");
+        return;
+    };
+    let file = file.display().to_string();
+    for extra in
+        [&[][..], &["--wfr-keys"], &["--sequential-keys"], &["--wfr-keys", "--sequential-keys"]]
+    {
+        let args = [&["check", &file, "--model", "rw-register", "--linearizable-keys"][..], extra];
+        let run = run(&args.concat());
+        assert_eq!(run.code, 0, "{extra:?}: {}{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn gzip_is_read_and_the_torn_tail_is_dropped() {
+    use std::io::Write;
+    let directory = scratch();
+    let torn = &WRITE_SKEW.as_bytes()[..WRITE_SKEW.len() - 20];
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(torn).expect("memory suffices");
+    let path = write(&directory, "h.edn.gz", &encoder.finish().expect("memory suffices"));
+    let path = path.display().to_string();
+    let report = json(&run(&["check", &path, "--model", "list-append", "--format", "json"]));
+    // Without its completion the second transaction is unknown, and nobody saw it.
+    assert_eq!(report["verdict"], "upheld");
+    assert_eq!(report["unknown"], 1);
+    assert!(report["scope_not_covered"].to_string().contains("cut off"));
+}
+
+#[test]
+fn a_recording_that_cannot_carry_a_verdict_is_refused() {
+    let twice = write_skew_rows().replace("\"op_id\":2", "\"op_id\":1");
+    let run = run_with(&["check", "-", "--model", "list-append"], twice.as_bytes());
+    assert_eq!(run.code, 65, "{}{}", run.out, run.err);
+    assert!(run.err.contains("V1"), "{}", run.err);
+}
