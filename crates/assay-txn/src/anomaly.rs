@@ -24,6 +24,8 @@ pub enum Kind {
     G1b,
     /// A transaction contradicts itself.
     Internal,
+    /// A transaction saw part of another's writes, and later an older version.
+    NonmonotonicView,
     /// A transaction saw part of another's writes, and an older version where the other wrote.
     FracturedRead,
     /// A transaction read an older version than what it depends on, directly or not, had written.
@@ -36,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of a report: the most basic first.
-    pub const ALL: [Kind; 26] = {
+    pub const ALL: [Kind; 27] = {
         use Class::{G0, G1c, G2Item, GNonadjacent, GSingle};
         use Level::{Plain, Process, Realtime};
         [
@@ -48,6 +50,7 @@ impl Kind {
             Kind::G1a,
             Kind::G1b,
             Kind::Internal,
+            Kind::NonmonotonicView,
             Kind::FracturedRead,
             Kind::CausalRead,
             Kind::LostUpdate,
@@ -82,6 +85,7 @@ impl Kind {
             Kind::G1a => "G1a",
             Kind::G1b => "G1b",
             Kind::Internal => "internal",
+            Kind::NonmonotonicView => "nonmonotonic-view",
             Kind::FracturedRead => "fractured-read",
             Kind::CausalRead => "causal-violation",
             Kind::LostUpdate => "lost-update",
@@ -121,6 +125,9 @@ impl Kind {
             Kind::G1a => "a committed transaction read what an aborted one wrote",
             Kind::G1b => "a transaction read what its writer overwrote before it committed",
             Kind::Internal => "a transaction's read contradicts its own earlier reads and writes",
+            Kind::NonmonotonicView => {
+                "a transaction saw part of what another wrote, and later an older version"
+            }
             Kind::FracturedRead => {
                 "a transaction saw part of what another wrote, and beside it an older version"
             }
@@ -168,6 +175,13 @@ impl Anomaly {
             Evidence::LostUpdate { txns, .. } => txns.clone(),
             Evidence::CyclicVersions { versions, .. } => {
                 versions.iter().flat_map(|step| step.txns).collect()
+            }
+            Evidence::Weak { steps } => {
+                let readers = steps.iter().filter_map(|(_, why)| match why {
+                    WeakStep::Before { reader, .. } => Some(*reader),
+                    _ => None,
+                });
+                steps.iter().map(|&(t, _)| t).chain(readers).collect()
             }
             Evidence::Cycle { cycle, .. } => cycle.steps.iter().map(|&(t, _)| t).collect(),
         };
@@ -236,6 +250,12 @@ pub enum Evidence {
         /// The versions, each with why it comes before the next.
         versions: Vec<VersionStep>,
     },
+    /// Transactions, each committed before the next, the last before the first. A single one
+    /// committed before the initial version.
+    Weak {
+        /// The transactions, each with why it comes before the next.
+        steps: Vec<(u32, WeakStep)>,
+    },
     /// A cycle, with what each step rests on.
     Cycle {
         /// The cycle.
@@ -272,6 +292,38 @@ pub struct VersionStep {
     pub reason: VersionReason,
     /// Who was done with it, and who then met the next one.
     pub txns: [u32; 2],
+}
+
+/// Why a transaction committed before another, in the models that say nothing about versions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WeakStep {
+    /// The same process issued them one after the other.
+    Session,
+    /// The second read this value of the first.
+    Read {
+        /// The key.
+        key: TxnKey,
+        /// The value.
+        value: ValueId,
+    },
+    /// `reader` could see the first, which wrote `key`, and read `value` of the second there.
+    Before {
+        /// Who read.
+        reader: u32,
+        /// What.
+        key: TxnKey,
+        /// What came back.
+        value: ValueId,
+    },
+    /// Lists show that the first appended to `key` before the second.
+    Version {
+        /// The list.
+        key: TxnKey,
+        /// What the first appended.
+        first: ValueId,
+        /// What the second appended.
+        second: ValueId,
+    },
 }
 
 /// What an edge between two transactions rests on.

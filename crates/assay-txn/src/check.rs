@@ -1,7 +1,7 @@
 //! From a history to a report.
 
 use crate::anomaly::{Anomaly, Because, Evidence, Kind};
-use crate::cycles::{Cycle, Level, cycles_of};
+use crate::cycles::{Class, Cycle, Level, cycles_of};
 use crate::found::Found;
 use crate::graph::{Edges, Graph, Label, NODES_MAX};
 use crate::list_append::Lists;
@@ -11,6 +11,7 @@ use crate::orders::{Moments, Whole, touching};
 use crate::report::Report;
 use crate::rw_register::{Assume, Registers};
 use crate::scc::components;
+use crate::weak::{self, Facts};
 use assay_history::{Order, Style, TxnIndex, Txns};
 
 /// How to check.
@@ -81,7 +82,10 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
             });
         }
     }
-    Ok(report(txns, options, &inferred, found, &graph, cyclic_components))
+    let weak = inferred.weak(txns, &mut found);
+    let mut report = report(txns, options, &inferred, found, &graph, cyclic_components);
+    report.not_covered.extend(weak);
+    Ok(report)
 }
 
 fn levels(options: &CheckOptions) -> &'static [Level] {
@@ -115,6 +119,28 @@ impl<'t> Inferred<'t> {
         };
         touching(txns, |before, after| edges.add(before, after, Label::Process));
         Graph::new(first, nodes as usize, &edges)
+    }
+
+    /// Looks for what weak models forbid, where it can be there and is not implied: cycles without
+    /// anti-dependencies rule these models out already, and lists without read skew have none of
+    /// it. Returns what could not be covered.
+    fn weak(&self, txns: &Txns, found: &mut Found) -> Option<String> {
+        let has = |wanted: &dyn Fn(Class, Level) -> bool| {
+            let cycle = |kind: &Kind| matches!(*kind, Kind::Cycle(c, l) if wanted(c, l));
+            found.counts.keys().any(cycle)
+        };
+        if has(&|class, level| class <= Class::G1c && level == Level::Plain) {
+            return None;
+        }
+        match self {
+            Inferred::Lists(_) if !has(&|c, l| c <= Class::GSingle && l <= Level::Process) => None,
+            Inferred::Lists(lists) => {
+                weak::check(&Facts::new(txns, &lists.writers), &lists.version_steps(), found)
+            }
+            Inferred::Registers(registers) => {
+                weak::check(&Facts::new(txns, &registers.writers), &[], found)
+            }
+        }
     }
 
     fn ambiguous(&self) -> usize {
@@ -158,19 +184,33 @@ impl<'t> Inferred<'t> {
     }
 }
 
-/// Update serializability forbids cycles of transactions of which at most one only reads: that
-/// depends on the cycle, not on its kind alone.
-fn also_ruled_out(txns: &Txns, anomalies: &[Anomaly]) -> &'static [Model] {
+/// What depends on the cycle and not on its kind alone: update serializability forbids cycles of
+/// transactions of which at most one only reads; prefix consistency those that split the view.
+fn also_ruled_out(txns: &Txns, anomalies: &[Anomaly]) -> Vec<Model> {
     let only_reads =
         |&&(t, _): &&(u32, Label)| txns.mops(TxnIndex(t)).iter().all(|mop| mop.written().is_none());
-    let forbidden = anomalies.iter().any(|anomaly| match &anomaly.evidence {
-        Evidence::Cycle { cycle, .. } => {
-            let readers = cycle.steps.iter().filter(only_reads).count();
-            cycle.level == Level::Plain && readers < 2
+    let mut also = Vec::new();
+    for anomaly in anomalies {
+        let Evidence::Cycle { cycle, .. } = &anomaly.evidence else { continue };
+        let readers = cycle.steps.iter().filter(only_reads).count();
+        if cycle.level == Level::Plain && readers < 2 {
+            also.push(Model::UpdateSerializable);
         }
-        _ => false,
-    });
-    if forbidden { &[Model::UpdateSerializable] } else { &[] }
+        if cycle.level == Level::Plain && breaks_prefix(cycle) {
+            also.push(Model::Prefix);
+        }
+    }
+    also
+}
+
+/// Whether every anti-dependency follows a read: then not everybody can have seen a prefix of the
+/// commits (Cerone and Gotsman 2018).
+fn breaks_prefix(cycle: &Cycle) -> bool {
+    let steps = &cycle.steps;
+    (0..steps.len()).all(|i| {
+        let before = steps[(i + steps.len() - 1) % steps.len()].1;
+        steps[i].1 != Label::Rw || before == Label::Wr
+    })
 }
 
 fn report(
@@ -183,7 +223,7 @@ fn report(
 ) -> Report {
     let [committed, aborted, unknown] = txns.outcomes();
     let kinds: Vec<Kind> = found.counts.keys().copied().collect();
-    let ruled_out = Models::ruled_out(&kinds, also_ruled_out(txns, &found.kept));
+    let ruled_out = Models::ruled_out(&kinds, &also_ruled_out(txns, &found.kept));
     let mut anomalies: Vec<Anomaly> = found.kept;
     anomalies.sort_by_key(|anomaly| anomaly.kind);
     Report {

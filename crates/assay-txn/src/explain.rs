@@ -1,6 +1,6 @@
 //! An anomaly in words: who did what, and why that cannot be.
 
-use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep};
+use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::graph::Label;
 use assay_history::{Does, Mop, Style, TxnIndex, TxnKey, Txns, ValueId};
 
@@ -221,6 +221,30 @@ impl Teller<'_> {
         }
     }
 
+    fn weak_step(&self, a: u32, b: u32, why: WeakStep) -> String {
+        let (a_name, b_name) = (self.name(a), self.name(b));
+        match why {
+            WeakStep::Session => format!("{a_name} came before {b_name} in the same process"),
+            WeakStep::Read { key, value } => {
+                let (key, value) = (self.key(key), self.value(value));
+                format!("{b_name} read {value} of {a_name} in {key}")
+            }
+            WeakStep::Before { reader, key, value } => {
+                let (reader, key) = (self.name(reader), self.key(key));
+                let value = self.value(value);
+                let of = if a == b { String::new() } else { format!(" of {b_name}") };
+                format!(
+                    "{reader} could see {a_name}, which wrote {key}, and read {value}{of} there"
+                )
+            }
+            WeakStep::Version { key, first, second } => {
+                let (first, second) = (self.value(first), self.value(second));
+                let key = self.key(key);
+                format!("{a_name} appended {first} to {key} before {b_name} appended {second}")
+            }
+        }
+    }
+
     fn cycle(&self, steps: &[Told]) -> Vec<String> {
         let mut sentences: Vec<String> = steps.iter().map(|step| step.sentence.clone()).collect();
         let chain: Vec<String> =
@@ -294,6 +318,15 @@ impl Teller<'_> {
                 let told: Vec<String> =
                     steps.map(|(i, step)| self.version_step(step, next(i))).collect();
                 format!("the versions of {} have no order: {}.", self.key(*key), told.join("; "))
+            }
+            Evidence::Weak { steps } => {
+                let next = |i: usize| steps[(i + 1) % steps.len()].0;
+                let told: Vec<String> = steps
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &(a, why))| self.weak_step(a, next(i), why))
+                    .collect();
+                format!("{}: that leaves no order of commits.", told.join("; "))
             }
             Evidence::Cycle { .. } => String::new(),
         }

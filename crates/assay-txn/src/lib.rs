@@ -52,9 +52,10 @@ mod scc;
 mod shortest;
 mod verify;
 mod versions;
+mod weak;
 mod writers;
 
-pub use anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep};
+pub use anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
 pub use check::{CheckError, CheckOptions, check};
 pub use cycles::{Class, Cycle, Level};
 pub use dot::dot;

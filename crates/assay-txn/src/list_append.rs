@@ -5,7 +5,7 @@
 //! whom (ww), who read what last (wr), who did not see what came next (rw). What a committed
 //! transaction appended and nobody ever read comes after everything that was read without it.
 
-use crate::anomaly::{Evidence, Kind, VersionReason, VersionStep};
+use crate::anomaly::{Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::found::Found;
 use crate::graph::{Edges, Label};
 use crate::internal::{agrees, for_each_read};
@@ -395,6 +395,23 @@ impl<'t> Lists<'t> {
             _ => false,
         };
         mops.next().is_some_and(reads) && self.txns.txn(TxnIndex(t)).outcome == Outcome::Ok
+    }
+
+    /// Who appended to a list before whom, as steps for weak models.
+    pub(crate) fn version_steps(&self) -> Vec<(u32, u32, WeakStep)> {
+        let mut steps = Vec::new();
+        for key in (0..self.orders.len() as u32).map(TxnKey) {
+            let known = self.order(key).iter().zip(self.writers_of(key));
+            let known: Vec<(ValueId, u32)> = known
+                .filter(|(_, w)| **w != NONE)
+                .map(|(&value, &writer)| (value, writer))
+                .collect();
+            for pair in known.windows(2).filter(|pair| pair[0].1 != pair[1].1) {
+                let why = WeakStep::Version { key, first: pair[0].0, second: pair[1].0 };
+                steps.push((pair[0].1, pair[1].1, why));
+            }
+        }
+        steps
     }
 
     /// What an edge between two transactions rests on: the key and the two values.

@@ -100,7 +100,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
         names: &["causal", "causal-cerone", "transactional-causal", "CC"],
         implies: &[ReadAtomic],
     },
-    Entry { model: Prefix, names: &["prefix", "prefix-consistency", "PC"], implies: &[Causal] },
+    Entry { model: Prefix, names: &["prefix", "prefix-consistency", "PC"], implies: &[ReadAtomic] },
     Entry {
         model: ConsistentView,
         names: &["consistent-view", "PL-2+"],
@@ -114,7 +114,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
     Entry {
         model: ParallelSnapshotIsolation,
         names: &["parallel-snapshot-isolation", "PSI"],
-        implies: &[ConsistentView, Causal, CursorStability],
+        implies: &[ConsistentView, CursorStability],
     },
     Entry {
         model: UpdateSerializable,
@@ -134,7 +134,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
     Entry {
         model: StrongSessionSnapshotIsolation,
         names: &["strong-session-snapshot-isolation"],
-        implies: &[SnapshotIsolation, StrongSessionReadCommitted],
+        implies: &[SnapshotIsolation, StrongSessionReadCommitted, Causal],
     },
     Entry {
         model: StrongSnapshotIsolation,
@@ -165,6 +165,7 @@ fn forbidding(kind: Kind) -> &'static [Model] {
     match kind {
         Kind::Phantom | Kind::DuplicateElements | Kind::CyclicVersions => &[ReadUncommitted],
         Kind::G1a | Kind::G1b | Kind::DirtyUpdate | Kind::IncompatibleOrder => &[ReadCommitted],
+        Kind::NonmonotonicView => &[MonotonicAtomicView],
         Kind::Internal | Kind::FracturedRead => &[ReadAtomic],
         Kind::CausalRead => &[Causal],
         Kind::LostUpdate => &[CursorStability],

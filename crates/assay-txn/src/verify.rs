@@ -3,7 +3,7 @@
 //!
 //! Nothing here is fast, and nothing is inferred: every fact an anomaly rests on is looked up.
 
-use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep};
+use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::cycles::{Class, Cycle, Level};
 use crate::graph::Label;
 use crate::rw_register::Assume;
@@ -60,6 +60,10 @@ pub fn verify(txns: &Txns, assume: Assume, anomaly: &Anomaly) -> Result<(), Stri
                 v.version_step(*key, versions[i], versions[(i + 1) % versions.len()].version)
             })
         }
+        (kind, Evidence::Weak { steps }) => (0..steps.len()).try_for_each(|i| {
+            let next = (steps.len() > 1).then(|| steps[(i + 1) % steps.len()].0);
+            v.weak_step(*kind, steps[i].0, next, steps[i].1)
+        }),
         (Kind::Cycle(class, level), Evidence::Cycle { cycle, because }) => {
             v.cycle(*class, *level, cycle, because)
         }
@@ -290,6 +294,53 @@ impl<'t> Verifier<'t> {
             let next = order.get(i + 1).map_or(second, |step| step.version);
             self.version_step(key, order[i], next)
         })
+    }
+
+    /// One step of an order of commits: `b` is the initial version if it is `None`.
+    fn weak_step(&self, kind: Kind, a: u32, b: Option<u32>, why: WeakStep) -> Checked {
+        let read_of = |t: u32, key: TxnKey, value: ValueId, of: Option<u32>| {
+            let last = |list: &Vec<ValueId>| list.last().copied().unwrap_or(ValueId::NULL);
+            let saw = self.lists(t, key).iter().any(|list| last(list) == value);
+            saw && of.map_or(value.is_null(), |of| self.wrote(of, key, value))
+        };
+        match (why, b) {
+            (WeakStep::Session, Some(b)) => {
+                must(kind == Kind::CausalRead, "sessions do not count here")?;
+                self.step(a, b, Label::Process, &Because::Order)
+            }
+            (WeakStep::Read { key, value }, Some(b)) => {
+                must(read_of(b, key, value, Some(a)), "the second did not read it")
+            }
+            (WeakStep::Version { key, first, second }, Some(b)) => {
+                self.dependency(a, b, Label::Ww, key, [first, second], &[])
+            }
+            (WeakStep::Before { reader, key, value }, b) => {
+                must(read_of(reader, key, value, b), "the reader did not read it")?;
+                must(!self.writes(a, key).is_empty(), "the first did not write the key")?;
+                must(self.could_see(kind, reader, a), "the reader need not have seen the first")
+            }
+            _ => Err("only a read shows the initial version".to_string()),
+        }
+    }
+
+    /// Whether a transaction read of another, or (for causality) depends on it in several steps.
+    fn could_see(&self, kind: Kind, reader: u32, writer: u32) -> bool {
+        let (mut seen, mut next) = (vec![reader], vec![reader]);
+        while let Some(t) = next.pop() {
+            for other in self.all().filter(|o| !seen.contains(o)).collect::<Vec<_>>() {
+                let read = self.txns.mops(TxnIndex(t)).iter().any(|mop| {
+                    let last = self.last(*mop).filter(|value| !value.is_null());
+                    self.is_ok(t) && last.is_some_and(|value| self.wrote(other, mop.key(), value))
+                });
+                let (x, y) = (self.txn(other), self.txn(t));
+                let session = x.process == y.process && x.start < y.start && self.is_ok(other);
+                if read || (session && kind == Kind::CausalRead) {
+                    seen.push(other);
+                    next.extend((kind == Kind::CausalRead).then_some(other));
+                }
+            }
+        }
+        seen[1..].contains(&writer)
     }
 
     /// Whether a transaction read or wrote a version.

@@ -1,0 +1,405 @@
+//! Monotonic atomic view, read atomic and causal consistency, whatever the order of versions is.
+//!
+//! Each of these models says which transactions a read could see; if a read then returned another
+//! version, that version must be the later one. So every read yields pairs "this writer committed
+//! before that one", and the model holds iff those pairs, the reads and the sessions together leave
+//! no cycle (Biswas and Enea, 2019). The pairs are computed without looking at all pairs: for each
+//! transaction that was read from, either its keys or the reader's reads are walked, whichever are
+//! fewer (after AWDIT, 2025); for causality each transaction knows how far it has seen every
+//! session.
+
+use crate::anomaly::{Evidence, Kind, WeakStep};
+use crate::found::Found;
+use crate::internal::FEW_MOPS;
+use crate::scc::{Successors, components};
+use crate::writers::Writers;
+use assay_history::{Does, Outcome, TxnIndex, TxnKey, Txns, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a transaction read from another: in its order, without what it had written itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct From {
+    pub(crate) key: TxnKey,
+    pub(crate) value: ValueId,
+    /// Who wrote it; [`INITIAL`] if nobody had.
+    pub(crate) writer: u32,
+}
+
+pub(crate) const INITIAL: u32 = u32::MAX;
+
+/// The three models.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Weak {
+    /// Which some authors call read committed.
+    MonotonicAtomicView,
+    ReadAtomic,
+    Causal,
+}
+
+/// The most entries of the table that says how far each transaction has seen every session.
+const CAUSAL_CELLS_MAX: usize = 1 << 27;
+
+/// What is known of all transactions that may have committed.
+pub(crate) struct Facts<'t> {
+    txns: &'t Txns,
+    /// By transaction: where its reads begin; one more at the end.
+    first_read: Vec<u32>,
+    reads: Vec<From>,
+    /// By transaction: where its keys begin; one more at the end.
+    first_key: Vec<u32>,
+    /// The keys each transaction wrote, sorted.
+    keys: Vec<TxnKey>,
+    /// Committed transactions of each process in order; then unknown ones that were read, alone.
+    sessions: Vec<Vec<u32>>,
+}
+
+impl<'t> Facts<'t> {
+    pub(crate) fn new(txns: &'t Txns, writers: &Writers) -> Facts<'t> {
+        let n = txns.len();
+        let mut facts = Facts {
+            txns,
+            first_read: Vec::with_capacity(n + 1),
+            reads: Vec::new(),
+            first_key: Vec::with_capacity(n + 1),
+            keys: Vec::new(),
+            sessions: vec![Vec::new(); txns.process_count()],
+        };
+        let mut by_start: Vec<u32> = (0..n as u32).collect();
+        by_start.sort_by_key(|&t| txns.txn(TxnIndex(t)).start);
+        for t in by_start {
+            let txn = txns.txn(TxnIndex(t));
+            if txn.outcome == Outcome::Ok {
+                facts.sessions[txn.process as usize].push(t);
+            }
+        }
+        for t in 0..n as u32 {
+            facts.first_read.push(facts.reads.len() as u32);
+            facts.first_key.push(facts.keys.len() as u32);
+            facts.add(writers, t);
+        }
+        facts.first_read.push(facts.reads.len() as u32);
+        facts.first_key.push(facts.keys.len() as u32);
+        // A transaction that nobody answered for has no place in its session, but was read.
+        let unknown = |&t: &u32| txns.txn(TxnIndex(t)).outcome == Outcome::Unknown;
+        let writers = facts.reads.iter().map(|from| from.writer).filter(|&t| t != INITIAL);
+        let seen: BTreeSet<u32> = writers.filter(unknown).collect();
+        facts.sessions.extend(seen.into_iter().map(|t| vec![t]));
+        facts
+    }
+
+    fn add(&mut self, writers: &Writers, t: u32) {
+        let outcome = self.txns.txn(TxnIndex(t)).outcome;
+        if outcome == Outcome::Fail {
+            return;
+        }
+        let first_key = self.keys.len();
+        let mops = self.txns.mops(TxnIndex(t));
+        let mut own: FxHashSet<TxnKey> = FxHashSet::default();
+        for mop in mops {
+            let key = mop.key();
+            if mop.written().is_some() {
+                self.keys.push(key);
+                if mops.len() > FEW_MOPS {
+                    own.insert(key);
+                }
+                continue;
+            }
+            // What it wrote itself shows nothing about others.
+            let written = match mops.len() <= FEW_MOPS {
+                true => self.keys[first_key..].contains(&key),
+                false => own.contains(&key),
+            };
+            if outcome != Outcome::Ok || written {
+                continue;
+            }
+            let value = match mop.does() {
+                Does::ReadValue(value) => value,
+                Does::ReadList(list) => {
+                    let list = self.txns.list(key, list);
+                    list.last().copied().unwrap_or(ValueId::NULL)
+                }
+                _ => continue,
+            };
+            let writer = match value.is_null() {
+                true => Some(INITIAL),
+                false => writers.get(key, value).and_then(|written| written.by()),
+            };
+            self.reads.extend(writer.filter(|&w| w != t).map(|writer| From { key, value, writer }));
+        }
+        self.keys[first_key..].sort_unstable();
+        let mut kept = first_key;
+        for i in first_key..self.keys.len() {
+            if kept == first_key || self.keys[kept - 1] != self.keys[i] {
+                self.keys[kept] = self.keys[i];
+                kept += 1;
+            }
+        }
+        self.keys.truncate(kept);
+    }
+
+    fn reads_of(&self, t: u32) -> &[From] {
+        let i = t as usize;
+        &self.reads[self.first_read[i] as usize..self.first_read[i + 1] as usize]
+    }
+
+    fn keys_of(&self, t: u32) -> &[TxnKey] {
+        let i = t as usize;
+        &self.keys[self.first_key[i] as usize..self.first_key[i + 1] as usize]
+    }
+
+    fn writes(&self, t: u32, key: TxnKey) -> bool {
+        self.keys_of(t).binary_search(&key).is_ok()
+    }
+
+    /// Calls `visit(earlier, read)` for every pair that a model demands: the writer `earlier`
+    /// committed before the writer that `read` names.
+    fn pairs(&self, weak: Weak, reader: u32, visit: &mut impl FnMut(u32, From)) {
+        let reads = self.reads_of(reader);
+        let mut by_key: FxHashMap<TxnKey, Vec<u32>> = FxHashMap::default();
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        if reads.len() > FEW_MOPS {
+            for (i, from) in reads.iter().enumerate() {
+                by_key.entry(from.key).or_default().push(i as u32);
+            }
+        }
+        for (i, from) in reads.iter().enumerate() {
+            let again = match reads.len() <= FEW_MOPS {
+                true => reads[..i].iter().any(|earlier| earlier.writer == from.writer),
+                false => !seen.insert(from.writer),
+            };
+            if from.writer == INITIAL || again {
+                continue;
+            }
+            // A monotonic view is about what is read later; an atomic one about everything.
+            let first = if weak == Weak::MonotonicAtomicView { i + 1 } else { 0 };
+            let keys = self.keys_of(from.writer);
+            let mut consider = |read: From| {
+                if read.writer != from.writer {
+                    visit(from.writer, read);
+                }
+            };
+            if !by_key.is_empty() && keys.len() < reads.len() - first {
+                let places = keys.iter().filter_map(|key| by_key.get(key)).flatten();
+                places
+                    .filter(|&&at| at as usize >= first)
+                    .for_each(|&at| consider(reads[at as usize]));
+            } else {
+                let touched =
+                    reads[first..].iter().filter(|read| self.writes(from.writer, read.key));
+                touched.for_each(|read| consider(*read));
+            }
+        }
+    }
+}
+
+/// Pairs of transactions, the first committed before the second, and why.
+struct Order {
+    nodes: usize,
+    offsets: Vec<u32>,
+    edges: Vec<(u32, WeakStep)>,
+}
+
+impl Order {
+    fn new(nodes: usize, mut list: Vec<(u32, u32, WeakStep)>) -> Order {
+        list.sort_by_key(|&(from, to, _)| (from, to));
+        list.dedup_by_key(|&mut (from, to, _)| (from, to));
+        let mut offsets = vec![0u32; nodes + 1];
+        for &(from, ..) in &list {
+            offsets[from as usize + 1] += 1;
+        }
+        for i in 0..nodes {
+            offsets[i + 1] += offsets[i];
+        }
+        Order { nodes, offsets, edges: list.into_iter().map(|(_, to, why)| (to, why)).collect() }
+    }
+
+    fn edges_of(&self, node: u32) -> &[(u32, WeakStep)] {
+        let i = node as usize;
+        &self.edges[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+
+    /// A shortest cycle through the first node of a component.
+    fn cycle(&self, nodes: &[u32]) -> Vec<(u32, WeakStep)> {
+        let start = nodes[0];
+        let inside: FxHashSet<u32> = nodes.iter().copied().collect();
+        let mut parent: FxHashMap<u32, (u32, WeakStep)> = FxHashMap::default();
+        let mut queue = VecDeque::from([start]);
+        while let Some(node) = queue.pop_front() {
+            for &(to, why) in self.edges_of(node) {
+                if inside.contains(&to) && !parent.contains_key(&to) {
+                    parent.insert(to, (node, why));
+                    queue.push_back(to);
+                }
+            }
+            if parent.contains_key(&start) {
+                break;
+            }
+        }
+        let mut steps = Vec::new();
+        let mut at = start;
+        loop {
+            let &(before, why) = parent.get(&at).expect("a component leads back to itself");
+            steps.push((before, why));
+            at = before;
+            if at == start {
+                break;
+            }
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+impl Successors for Order {
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    fn successor(&self, node: u32, k: u32) -> Option<Option<u32>> {
+        self.edges_of(node).get(k as usize).map(|&(to, _)| Some(to))
+    }
+}
+
+/// Checks the three models, the weakest first, up to the first that is broken; what they demand of versions that are known to have another order is
+/// added by `versions`: pairs of writers with what they wrote. Returns what could not be covered.
+pub(crate) fn check(
+    facts: &Facts<'_>,
+    versions: &[(u32, u32, WeakStep)],
+    found: &mut Found,
+) -> Option<String> {
+    let models = [
+        (Weak::MonotonicAtomicView, Kind::NonmonotonicView),
+        (Weak::ReadAtomic, Kind::FracturedRead),
+        (Weak::Causal, Kind::CausalRead),
+    ];
+    for (weak, kind) in models {
+        let mut list = versions.to_vec();
+        for t in 0..facts.txns.len() as u32 {
+            for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
+                let read = WeakStep::Read { key: from.key, value: from.value };
+                list.push((from.writer, t, read));
+            }
+        }
+        let mut initial = Vec::new();
+        let mut pair = |reader: u32, earlier: u32, read: From| {
+            let why = WeakStep::Before { reader, key: read.key, value: read.value };
+            match read.writer {
+                INITIAL => initial.push((earlier, why)),
+                later => list.push((earlier, later, why)),
+            }
+        };
+        if weak != Weak::Causal {
+            for t in 0..facts.txns.len() as u32 {
+                facts.pairs(weak, t, &mut |earlier, read| pair(t, earlier, read));
+            }
+        } else if !causal_pairs(facts, &mut pair) {
+            return Some(format!(
+                "causal consistency: {} transactions of {} processes are too many",
+                facts.txns.len(),
+                facts.sessions.len()
+            ));
+        }
+        if weak == Weak::Causal {
+            for session in &facts.sessions {
+                list.extend(session.windows(2).map(|w| (w[0], w[1], WeakStep::Session)));
+            }
+        }
+        // Nothing commits before the initial version.
+        for (earlier, why) in initial {
+            found.add(kind, || Evidence::Weak { steps: vec![(earlier, why)] });
+        }
+        let order = Order::new(facts.txns.len(), list);
+        for nodes in components(&order) {
+            found.add(kind, || Evidence::Weak { steps: order.cycle(&nodes) });
+        }
+        // What breaks a model breaks all stronger ones.
+        if found.counts.contains_key(&kind) {
+            break;
+        }
+    }
+    None
+}
+
+/// For every read, the last transaction of every session that the reader depends on and that wrote
+/// the key. False if there are too many transactions and sessions.
+fn causal_pairs(facts: &Facts<'_>, pair: &mut impl FnMut(u32, u32, From)) -> bool {
+    let (n, width) = (facts.txns.len(), facts.sessions.len());
+    if n.saturating_mul(width) > CAUSAL_CELLS_MAX {
+        return false;
+    }
+    let Some(order) = causal_order(facts) else { return true };
+    let mut place = vec![(u32::MAX, 0u32); n];
+    let mut writes: FxHashMap<(u32, TxnKey), Vec<u32>> = FxHashMap::default();
+    for (s, session) in facts.sessions.iter().enumerate() {
+        for (i, &t) in session.iter().enumerate() {
+            place[t as usize] = (s as u32, i as u32);
+            for &key in facts.keys_of(t) {
+                writes.entry((s as u32, key)).or_default().push(i as u32);
+            }
+        }
+    }
+    // By transaction and session: how many transactions of it lie in its past.
+    let mut past = vec![0u32; n * width];
+    for &t in &order {
+        let (s, i) = place[t as usize];
+        let mut own = vec![0u32; width];
+        let mut merge = |past: &[u32], other: u32| {
+            let row = &past[other as usize * width..(other as usize + 1) * width];
+            own.iter_mut().zip(row).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+            let (session, index) = place[other as usize];
+            if session != u32::MAX {
+                own[session as usize] = own[session as usize].max(index + 1);
+            }
+        };
+        if s != u32::MAX && i > 0 {
+            merge(&past, facts.sessions[s as usize][i as usize - 1]);
+        }
+        for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
+            merge(&past, from.writer);
+        }
+        past[t as usize * width..(t as usize + 1) * width].copy_from_slice(&own);
+        for read in facts.reads_of(t) {
+            for (session, &count) in own.iter().enumerate().filter(|&(_, &count)| count > 0) {
+                let Some(places) = writes.get(&(session as u32, read.key)) else { continue };
+                let seen = places.partition_point(|&place| place < count);
+                if let Some(&last) = places[..seen].last() {
+                    let earlier = facts.sessions[session][last as usize];
+                    if earlier != read.writer {
+                        pair(t, earlier, *read);
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// All transactions, each after what it depends on; `None` if they depend on each other.
+fn causal_order(facts: &Facts<'_>) -> Option<Vec<u32>> {
+    let n = facts.txns.len();
+    let mut list = Vec::new();
+    for t in 0..n as u32 {
+        for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
+            list.push((from.writer, t, WeakStep::Session));
+        }
+    }
+    for session in &facts.sessions {
+        list.extend(session.windows(2).map(|w| (w[0], w[1], WeakStep::Session)));
+    }
+    let order = Order::new(n, list);
+    let mut waits = vec![0u32; n];
+    order.edges.iter().for_each(|&(to, _)| waits[to as usize] += 1);
+    let mut sorted: Vec<u32> = (0..n as u32).filter(|&t| waits[t as usize] == 0).collect();
+    let mut at = 0;
+    while at < sorted.len() {
+        for &(to, _) in order.edges_of(sorted[at]) {
+            waits[to as usize] -= 1;
+            if waits[to as usize] == 0 {
+                sorted.push(to);
+            }
+        }
+        at += 1;
+    }
+    (sorted.len() == n).then_some(sorted)
+}
