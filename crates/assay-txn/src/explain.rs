@@ -253,29 +253,30 @@ impl Teller<'_> {
         sentences
     }
 
+    fn read(
+        &self,
+        kind: Kind,
+        reader: u32,
+        key: TxnKey,
+        value: ValueId,
+        writer: Option<u32>,
+    ) -> String {
+        let (reader, key, value) = (self.name(reader), self.key(key), self.value(value));
+        let saw = format!("{reader} read {value} in {key}");
+        match (kind, writer.map(|writer| self.name(writer))) {
+            (Kind::DuplicateElements, _) => format!("{saw} twice, but it was appended once."),
+            (Kind::G1a, Some(writer)) => format!("{saw}, which {writer} wrote before it aborted."),
+            (_, Some(writer)) => {
+                format!("{saw}, which {writer} wrote and then replaced before it committed.")
+            }
+            (_, None) => format!("{saw}, which nobody wrote."),
+        }
+    }
+
     fn sentence(&self, kind: Kind, evidence: &Evidence) -> String {
         match evidence {
             Evidence::Read { reader, key, value, writer } => {
-                let (reader, key) = (self.name(*reader), self.key(*key));
-                let value = self.value(*value);
-                match (kind, writer) {
-                    (Kind::DuplicateElements, _) => {
-                        format!(
-                            "{reader} read {value} in {key} twice, although it was appended once."
-                        )
-                    }
-                    (Kind::G1a, Some(writer)) => format!(
-                        "{reader} read {value} in {key}, which {} wrote; but {} aborted.",
-                        self.name(*writer),
-                        self.name(*writer)
-                    ),
-                    (_, Some(writer)) => format!(
-                        "{reader} read {value} in {key}, which {} wrote and then replaced before \
-                         it committed.",
-                        self.name(*writer)
-                    ),
-                    (_, None) => format!("{reader} read {value} in {key}, which nobody wrote."),
-                }
+                self.read(kind, *reader, *key, *value, *writer)
             }
             Evidence::Internal { txn, mop } => {
                 let mops = self.txns.mops(TxnIndex(*txn));

@@ -10,7 +10,9 @@
 
 use crate::anomaly::{Evidence, Kind, WeakStep};
 use crate::found::Found;
+use crate::graph::{Edges, Graph, Label};
 use crate::internal::FEW_MOPS;
+use crate::orders::Whole;
 use crate::scc::{Successors, components};
 use crate::writers::Writers;
 use assay_history::{Does, Outcome, TxnIndex, TxnKey, Txns, ValueId};
@@ -261,49 +263,30 @@ impl Successors for Order {
     }
 }
 
-/// Checks the three models, the weakest first, up to the first that is broken; what they demand of versions that are known to have another order is
-/// added by `versions`: pairs of writers with what they wrote. Returns what could not be covered.
+/// Checks the three models. `versions` are pairs of writers that are known from elsewhere. Returns
+/// what could not be covered.
 pub(crate) fn check(
     facts: &Facts<'_>,
     versions: &[(u32, u32, WeakStep)],
     found: &mut Found,
 ) -> Option<String> {
-    let models = [
+    // What keeps the strongest keeps them all, and nearly every history does.
+    let covered = match keeps(facts, Weak::Causal, versions) {
+        Some(true) => return None,
+        covered => covered.is_some(),
+    };
+    for (weak, kind) in [
         (Weak::MonotonicAtomicView, Kind::NonmonotonicView),
         (Weak::ReadAtomic, Kind::FracturedRead),
         (Weak::Causal, Kind::CausalRead),
-    ];
-    for (weak, kind) in models {
-        let mut list = versions.to_vec();
-        for t in 0..facts.txns.len() as u32 {
-            for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
-                let read = WeakStep::Read { key: from.key, value: from.value };
-                list.push((from.writer, t, read));
-            }
-        }
-        let mut initial = Vec::new();
-        let mut pair = |reader: u32, earlier: u32, read: From| {
-            let why = WeakStep::Before { reader, key: read.key, value: read.value };
-            match read.writer {
-                INITIAL => initial.push((earlier, why)),
-                later => list.push((earlier, later, why)),
-            }
-        };
-        if weak != Weak::Causal {
-            for t in 0..facts.txns.len() as u32 {
-                facts.pairs(weak, t, &mut |earlier, read| pair(t, earlier, read));
-            }
-        } else if !causal_pairs(facts, &mut pair) {
-            return Some(format!(
-                "causal consistency: {} transactions of {} processes are too many",
-                facts.txns.len(),
-                facts.sessions.len()
-            ));
-        }
-        if weak == Weak::Causal {
-            for session in &facts.sessions {
-                list.extend(session.windows(2).map(|w| (w[0], w[1], WeakStep::Session)));
-            }
+    ] {
+        let (mut list, mut initial) = (Vec::new(), Vec::new());
+        let covered = demands(facts, weak, versions, &mut |from, to, why| match to {
+            INITIAL => initial.push((from, why)),
+            to => list.push((from, to, why)),
+        });
+        if !covered {
+            continue;
         }
         // Nothing commits before the initial version.
         for (earlier, why) in initial {
@@ -315,10 +298,60 @@ pub(crate) fn check(
         }
         // What breaks a model breaks all stronger ones.
         if found.counts.contains_key(&kind) {
-            break;
+            return None;
         }
     }
-    None
+    let (txns, processes) = (facts.txns.len(), facts.sessions.len());
+    let too_many =
+        format!("causal consistency: {txns} transactions of {processes} processes are too many");
+    (!covered).then_some(too_many)
+}
+
+/// Whether a history keeps a model; `None` if that takes too much memory.
+fn keeps(facts: &Facts<'_>, weak: Weak, versions: &[(u32, u32, WeakStep)]) -> Option<bool> {
+    let (mut edges, mut initial) = (Edges::default(), false);
+    let covered = demands(facts, weak, versions, &mut |from, to, _| match to {
+        INITIAL => initial = true,
+        to => edges.add(from, to, Label::Ww),
+    });
+    let nodes = facts.txns.len();
+    let keeps = || {
+        let graph = Graph::new(nodes as u32, nodes, &edges);
+        components(&Whole { graph: &graph, moments: None }).is_empty()
+    };
+    covered.then(|| !initial && keeps())
+}
+
+/// Calls `visit(first, second, why)` for every pair of transactions of which the first must have
+/// committed before the second. False if that takes too much memory.
+fn demands(
+    facts: &Facts<'_>,
+    weak: Weak,
+    versions: &[(u32, u32, WeakStep)],
+    visit: &mut impl FnMut(u32, u32, WeakStep),
+) -> bool {
+    versions.iter().for_each(|&(from, to, why)| visit(from, to, why));
+    let txns = 0..facts.txns.len() as u32;
+    for t in txns.clone() {
+        for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
+            visit(from.writer, t, WeakStep::Read { key: from.key, value: from.value });
+        }
+    }
+    let mut pair = |reader: u32, earlier: u32, read: From| {
+        let why = WeakStep::Before { reader, key: read.key, value: read.value };
+        visit(earlier, read.writer, why);
+    };
+    if weak != Weak::Causal {
+        txns.for_each(|t| facts.pairs(weak, t, &mut |earlier, read| pair(t, earlier, read)));
+        return true;
+    }
+    if !causal_pairs(facts, &mut pair) {
+        return false;
+    }
+    for session in &facts.sessions {
+        session.windows(2).for_each(|w| visit(w[0], w[1], WeakStep::Session));
+    }
+    true
 }
 
 /// For every read, the last transaction of every session that the reader depends on and that wrote
@@ -341,9 +374,10 @@ fn causal_pairs(facts: &Facts<'_>, pair: &mut impl FnMut(u32, u32, From)) -> boo
     }
     // By transaction and session: how many transactions of it lie in its past.
     let mut past = vec![0u32; n * width];
+    let mut own = vec![0u32; width];
     for &t in &order {
         let (s, i) = place[t as usize];
-        let mut own = vec![0u32; width];
+        own.fill(0);
         let mut merge = |past: &[u32], other: u32| {
             let row = &past[other as usize * width..(other as usize + 1) * width];
             own.iter_mut().zip(row).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
@@ -378,22 +412,23 @@ fn causal_pairs(facts: &Facts<'_>, pair: &mut impl FnMut(u32, u32, From)) -> boo
 /// All transactions, each after what it depends on; `None` if they depend on each other.
 fn causal_order(facts: &Facts<'_>) -> Option<Vec<u32>> {
     let n = facts.txns.len();
-    let mut list = Vec::new();
+    let mut edges = Edges::default();
     for t in 0..n as u32 {
         for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
-            list.push((from.writer, t, WeakStep::Session));
+            edges.add(from.writer, t, Label::Wr);
         }
     }
     for session in &facts.sessions {
-        list.extend(session.windows(2).map(|w| (w[0], w[1], WeakStep::Session)));
+        session.windows(2).for_each(|w| edges.add(w[0], w[1], Label::Process));
     }
-    let order = Order::new(n, list);
+    let graph = Graph::new(n as u32, n, &edges);
     let mut waits = vec![0u32; n];
-    order.edges.iter().for_each(|&(to, _)| waits[to as usize] += 1);
+    edges.list.iter().for_each(|(_, edge)| waits[edge.target() as usize] += 1);
     let mut sorted: Vec<u32> = (0..n as u32).filter(|&t| waits[t as usize] == 0).collect();
     let mut at = 0;
     while at < sorted.len() {
-        for &(to, _) in order.edges_of(sorted[at]) {
+        for edge in graph.edges(sorted[at]) {
+            let to = edge.target();
             waits[to as usize] -= 1;
             if waits[to as usize] == 0 {
                 sorted.push(to);
