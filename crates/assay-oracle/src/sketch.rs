@@ -11,99 +11,129 @@
 //! ```
 //!
 //! A line is `process type key input outcome [output]`, then any of `@start..end`, `node=`,
-//! `rev=`, `id=` and `epoch=`. Values are compact JSON without spaces; a bare word is a string and
-//! `-` is null. Without times each operation begins after the one above has ended: line *i* (from
-//! 0) lasts from 10 *i* to 10 *i* + 5. The lines `%wall` and `%sent N` set the clock and the
-//! footer. Lines that are empty or begin with `#` are skipped.
+//! `rev=`, `id=` and `epoch=`. Values are compact JSON without spaces and without escapes; a bare
+//! word is a string and `-` is null. Without times each operation begins after the one above has
+//! ended: line *i* (from 0) lasts from 10 *i* to 10 *i* + 5. The lines `%wall` and `%sent N` set
+//! the clock and the footer. Lines that are empty or begin with `#` are skipped.
 
-use assay_history::{History, ReadOptions, read};
-use std::fmt::Write;
+use assay_history::{Builder, Clock, Completion, History, Invocation, ValueId, Values};
 
 /// Reads the notation.
 ///
 /// # Panics
 /// When a line does not follow it: sketches are written by hand, and a wrong one is a bug.
 pub fn sketch(text: &str) -> History {
-    let mut header = String::from("{\"event\":\"header\",\"clock\":\"monotonic\"}\n");
-    let (mut lines, mut footer) = (String::new(), String::new());
-    let mut place = 0;
-    for line in text.lines().map(str::trim) {
+    let mut builder = Builder::new();
+    builder.meta().clock = Clock::Monotonic;
+    for (number, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        if let Some(directive) = line.strip_prefix('%') {
-            match directive.split_once(' ') {
-                Some(("sent", n)) => footer = format!("{{\"event\":\"footer\",\"sent\":{n}}}\n"),
-                _ if directive == "wall" => header = header.replace("monotonic", "wall"),
-                _ => panic!("sketch: unknown directive `{line}`"),
-            }
-            continue;
+        match line.strip_prefix('%').map(|directive| directive.split_once(' ')) {
+            Some(Some(("sent", count))) => builder.meta().sent = count.parse().ok(),
+            Some(None) if line == "%wall" => builder.meta().clock = Clock::Wall,
+            Some(_) => panic!("sketch: unknown directive `{line}`"),
+            None => operation(line, number as u32 + 1, &mut builder),
         }
-        row(line, place, &mut lines);
-        place += 1;
     }
-    let all = header + &lines + &footer;
-    read(all.as_bytes(), &ReadOptions::default())
-        .unwrap_or_else(|error| panic!("sketch: {error}\n{all}"))
+    builder.finish()
 }
 
-fn row(line: &str, place: i64, out: &mut String) {
+fn operation(line: &str, number: u32, builder: &mut Builder) {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [process, verb, key, input, outcome, rest @ ..] = &words[..] else {
         panic!("sketch: `{line}` has fewer than five words");
     };
-    let mut output = "null".to_string();
-    let (mut start, mut end) = (place * 10, place * 10 + 5);
-    let mut more = String::new();
-    let (mut id, mut node, mut epoch) = (place.to_string(), "null".into(), "null".into());
+    let place = builder.len() as i64;
+    let values = builder.values();
+    let mut call = Invocation::new(value(process, values), verb, place * 10)
+        .key(value(key, values))
+        .input(value(input, values))
+        .at(number);
+    let mut end = Completion::at(place * 10 + 5).record(number);
+    let mut revision = None;
     for word in rest {
         if let Some(times) = word.strip_prefix('@') {
-            let (a, b) = times.split_once("..").expect("times are @start..end");
-            (start, end) = (number(a), number(b));
-        } else if let Some((name, value)) = word.split_once('=').filter(|(n, _)| is_name(n)) {
-            match name {
-                "node" => node = json(value),
-                "rev" => write!(more, ",\"revision\":{value}").expect("a string grows"),
-                "id" => id = json(value),
-                _ => epoch = json(value),
-            }
-        } else {
-            output = json(word);
+            let (from, to) = times.split_once("..").expect("times are @start..end");
+            (call.ts, end.ts) = (time(from), Some(time(to)));
+            continue;
+        }
+        match word.split_once('=') {
+            Some(("node", node)) => call.node_seen = value(node, values),
+            Some(("rev", number)) => revision = Some(time(number)),
+            Some(("id", id)) => call.op_id = Some(value(id, values)),
+            Some(("epoch", epoch)) => call.fault_epoch = value(epoch, values),
+            _ => end.output = value(word, values),
         }
     }
-    let unknown = *outcome == "unknown";
-    let end = if unknown { "null".to_string() } else { end.to_string() };
-    let error = if *outcome == "fail" { "\"failed\"" } else { "null" };
-    assert!(["ok", "fail", "unknown"].contains(outcome), "sketch: outcome in `{line}`");
-    writeln!(
-        out,
-        "{{\"op_id\":{id},\"process_id\":{},\"op_type\":{},\"key\":{},\"input\":{},\
-         \"output\":{output},\"invoke_ts\":{start},\"complete_ts\":{end},\"error\":{error},\
-         \"timeout_marker\":{unknown},\"node_seen\":{node},\"fault_epoch\":{epoch}{more}}}",
-        json(process),
-        json(verb),
-        json(key),
-        json(input),
-    )
-    .expect("a string grows");
-}
-
-fn is_name(word: &str) -> bool {
-    ["node", "rev", "id", "epoch"].contains(&word)
-}
-
-fn number(text: &str) -> i64 {
-    text.parse().unwrap_or_else(|_| panic!("sketch: `{text}` is no time"))
-}
-
-/// A word as JSON: bare words are strings.
-fn json(word: &str) -> String {
-    let bare = !matches!(word, "null" | "true" | "false")
-        && !word.starts_with(['[', '{', '"'])
-        && word.parse::<f64>().is_err();
-    match word {
-        "-" => "null".to_string(),
-        _ if bare => format!("\"{word}\""),
-        _ => word.to_string(),
+    match *outcome {
+        "ok" => {}
+        "fail" => end.error = values.str("failed"),
+        "unknown" => end = Completion { output: ValueId::NULL, ..Completion::unknown() },
+        _ => panic!("sketch: `{outcome}` in `{line}` is no outcome"),
     }
+    let index = builder.invoke(call);
+    builder.complete(index, end);
+    if let Some(revision) = revision {
+        builder.revision(index, revision);
+    }
+}
+
+fn time(text: &str) -> i64 {
+    text.parse().unwrap_or_else(|_| panic!("sketch: `{text}` is no whole number"))
+}
+
+/// A word as a value: JSON, a bare word, or `-` for null.
+fn value(word: &str, values: &mut Values) -> ValueId {
+    if word == "-" {
+        return ValueId::NULL;
+    }
+    let mut rest = word;
+    let found = json(&mut rest, values);
+    assert!(rest.is_empty(), "sketch: `{rest}` is left over of `{word}`");
+    found
+}
+
+fn json(rest: &mut &str, values: &mut Values) -> ValueId {
+    if eat(rest, "[") {
+        let mut items = Vec::new();
+        while !eat(rest, "]") {
+            items.push(json(rest, values));
+            eat(rest, ",");
+        }
+        return values.list(&items);
+    }
+    if eat(rest, "{") {
+        let mut pairs = Vec::new();
+        while !eat(rest, "}") {
+            let name = json(rest, values);
+            assert!(eat(rest, ":"), "sketch: `:` is missing before `{rest}`");
+            pairs.push((name, json(rest, values)));
+            eat(rest, ",");
+        }
+        return values.map(&pairs);
+    }
+    if eat(rest, "\"") {
+        let end = rest.find('"').expect("strings end");
+        let text = &rest[..end];
+        *rest = &rest[end + 1..];
+        return values.str(text);
+    }
+    let end = rest.find([',', ']', '}', ':']).unwrap_or(rest.len());
+    let word = &rest[..end];
+    assert!(!word.is_empty(), "sketch: a value is missing before `{rest}`");
+    *rest = &rest[end..];
+    match word {
+        "null" => ValueId::NULL,
+        "true" => ValueId::TRUE,
+        "false" => ValueId::FALSE,
+        _ if word.parse::<f64>().is_ok() => values.number(word),
+        _ => values.str(word),
+    }
+}
+
+fn eat(rest: &mut &str, token: &str) -> bool {
+    let found = rest.strip_prefix(token);
+    *rest = found.unwrap_or(rest);
+    found.is_some()
 }

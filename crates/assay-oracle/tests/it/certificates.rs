@@ -11,7 +11,7 @@ fn is_free(kind: &str, claim: &str, place: usize) -> bool {
     }
     matches!((claim, place), ("before", 2) | ("apart", 4) | ("never_delivered", 3))
         || (claim == "holding" && place >= 1)
-        || (claim == "last_change" && place == 2)
+        || matches!((claim, place), ("last_change", 2) | ("window_measure", 1 | 2))
         || matches!((claim, place), ("nowhere", 1) | ("overspent", 4) | ("group_measure", 5))
         || matches!((claim, place), ("moved_wrong", 6) | ("out_of_bounds", 6))
 }

@@ -311,7 +311,7 @@ fn malformed_operations_are_errors_with_their_place() {
         &Options::default(),
     )
     .unwrap_err();
-    assert!(error.to_string().starts_with("line 3:"), "{error}");
+    assert!(error.to_string().starts_with("line 2:"), "{error}");
     let text = "0 credit a {\"id\":1,\"amount\":5} ok\n0 credit a {\"id\":1,\"amount\":6} ok";
     assert!(try_history("ledger", &sketch(text), &Options::default()).is_err());
     let text = "0 send q 1 ok\n0 send q 1 ok";
