@@ -15,7 +15,7 @@ use crate::fact;
 use crate::options::Options;
 use crate::table::{Row, Table, count, group_by};
 use crate::tally::real_time;
-use assay_history::{NEVER, OpIndex, ProcessId};
+use assay_history::{NEVER, OpIndex, ProcessId, ValueId};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
@@ -71,7 +71,8 @@ fn holdings(check: &Check<'_, '_>, rows: &[&Row<'_>], ttl: Option<i64>) -> Vec<H
     for row in rows {
         let current = open.get(&row.process).copied();
         match row.verb {
-            "acquire" | "renew" if row.ok() => {
+            // An output of false says that it was not granted.
+            "acquire" | "renew" if row.ok() && row.output != ValueId::FALSE => {
                 // Renewing prolongs what is held; it proves holding from its own end on anyway.
                 if let Some(current) = current {
                     all[current].to = all[current].to.min(row.end);
@@ -235,7 +236,7 @@ fn tokens(check: &mut Check<'_, '_>, rows: &[&Row<'_>], margin: i64) {
 /// A release that worked was never sent, so that the next holder finds the lock taken.
 fn forget_release(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     let Some(at) = draft.pick(&["release"], rng) else { return false };
-    draft.ops[at].op.error = assay_history::ValueId::TRUE;
+    draft.ops[at].op.error = ValueId::TRUE;
     true
 }
 
@@ -247,9 +248,9 @@ fn old_token(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     is_token && at > 0
 }
 
-const NEEDS: &str = "`acquire` (output: a fencing token, or null) and `release` by process and \
-    key; `renew` for leases; `use` (input: the token) at the guarded resource; the option \
-    `clock_skew_ns` if clocks differ";
+const NEEDS: &str = "`acquire` (output: a fencing token, or null; false: not granted) and \
+    `release` by process and key; `renew` for leases; `use` (input: the token) at the guarded \
+    resource; the option `clock_skew_ns` if clocks differ";
 const KINDS: &[&str] =
     &["two-holders", "release-not-held", "token-not-rising", "stale-token-accepted"];
 const PLANTS: &[Plant] = &[

@@ -59,7 +59,10 @@ fn one_queue(check: &mut Check<'_, '_>, rows: &[&Row<'_>], fifo: Fifo, margin: i
         check.tally.checked(usize::from(!items.is_empty()));
         for item in items {
             let before = outs.entry(item).or_default();
-            before.push(row);
+            // A final state is looked at, not taken out.
+            if !row.is(FINAL) {
+                before.push(row);
+            }
             match sent.get(&item) {
                 None => phantom(check, item, row.index),
                 Some((_, times)) if before.len() > *times && !check.options.redelivery_allowed => {

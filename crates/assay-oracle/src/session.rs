@@ -329,7 +329,7 @@ session_oracle!(
         failure_mode: RECONNECT_TRAP,
         kinds: &["own-write-not-seen"],
     },
-    "0 write x 1 ok 1\n0 read x - ok {\"value\":1,\"version\":1}",
+    "0 write x 1 ok 11\n0 read x - ok {\"value\":1,\"version\":11}",
     "0 write x 1 ok\n0 read x - ok null",
     PLANTS
 );
@@ -370,8 +370,8 @@ session_oracle!(
         failure_mode: RECONNECT_TRAP,
         kinds: &["writes-reordered"],
     },
-    "0 write x 1 ok 1\n0 write x 2 ok 2",
-    "0 write x 1 ok 2\n0 write x 2 ok 1",
+    "0 write x 1 ok 11\n0 write x 2 ok 12",
+    "0 write x 1 ok 12\n0 write x 2 ok 11",
     &[Plant { kind: "reordered-writes", apply: plants::swap_write_versions }]
 );
 

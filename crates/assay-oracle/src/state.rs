@@ -41,8 +41,12 @@ impl<'t, 'h> State<'t, 'h> {
         if !self.by_key() || key.is_null() {
             return self.table.elements(&self.row, key);
         }
-        let found = self.names.get(&self.table.name(key));
-        Some(found.map(|&value| self.table.items(value)).unwrap_or_default())
+        match self.names.get(&self.table.name(key)) {
+            None => Some(Vec::new()),
+            Some(value) if value.is_null() => Some(Vec::new()),
+            // A number under the key is a counter or a register, not a list of elements.
+            Some(&value) => self.table.values.as_list(value).map(<[ValueId]>::to_vec),
+        }
     }
 
     /// The value it holds for a key, null if it holds none; `None` if it says nothing about it.

@@ -198,7 +198,8 @@ impl<'h> Table<'h> {
     }
 
     /// The version the system gave an operation: its revision, or `version`, `revision` or
-    /// `offset` in its output, or an output that is a number where the operation writes.
+    /// `offset` in its output, or an output that is a number where the operation writes (a write
+    /// whose output repeats its input is an echo and says nothing).
     pub fn version(&self, row: &Row<'_>) -> Option<i64> {
         if let Some(revision) = self.history.revision(row.index) {
             return Some(revision);
@@ -207,6 +208,7 @@ impl<'h> Table<'h> {
         let field = fields.iter().find_map(|name| self.values.field(row.output, name));
         match field {
             Some(id) => self.values.as_int(id),
+            None if row.is(WRITE) && row.output == row.input => None,
             None if row.is(WRITE) || row.is(ADD) => self.values.as_int(row.output),
             None => None,
         }

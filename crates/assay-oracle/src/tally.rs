@@ -92,6 +92,8 @@ impl Tally {
     /// nothing never passes.
     pub fn finish(mut self) -> CheckReport {
         let report = &mut self.report;
+        // An operation that several states or groups were asked about is still one operation.
+        report.ops_checked = report.ops_checked.min(report.ops_in);
         report.answer = if report.anomaly_count() > 0 {
             Answer::Refuted
         } else if !report.undecided_because.is_empty() {

@@ -115,7 +115,9 @@ impl<'h> Facts<'h> {
 
     fn version(&self, op: &Op) -> Option<i64> {
         let field = ["version", "revision", "offset"].iter().find_map(|f| self.at(op.output, f));
-        let own = (self.is(op, WRITES) || self.is(op, ADDS)).then_some(op.output);
+        let echo = self.is(op, WRITES) && op.output == op.input;
+        let own = (self.is(op, WRITES) || self.is(op, ADDS)) && !echo;
+        let own = own.then_some(op.output);
         let from_output = || self.h.values.as_int(field.or(own)?);
         self.h.revision(op.index).or_else(from_output)
     }

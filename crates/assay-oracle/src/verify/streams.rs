@@ -79,7 +79,8 @@ impl Facts<'_> {
     /// Whether the process of an acquire or renewal certainly still holds at a time.
     fn holding(&self, by: &Op, at: i64, margin: i64, ttl: i64, skew: i64) -> bool {
         let (start, end) = self.h.span(by);
-        let taken = by.outcome() == Outcome::Ok && ["acquire", "renew"].contains(&self.verb(by));
+        let granted = by.outcome() == Outcome::Ok && by.output != ValueId::FALSE;
+        let taken = granted && ["acquire", "renew"].contains(&self.verb(by));
         let released = |op: &Op| {
             op.process == by.process
                 && op.key == by.key
@@ -159,7 +160,8 @@ impl Facts<'_> {
                 indices.sort();
                 indices.dedup();
                 let seen = indices.iter().map(|&i| self.h.op(i)).filter(|op| {
-                    op.key == key && op.outcome() == Outcome::Ok && !self.is(op, SENDS)
+                    let taken = self.is(op, TAKES) || self.verb(op) == "drain";
+                    op.key == key && op.outcome() == Outcome::Ok && taken
                 });
                 let seen = seen.flat_map(|op| self.list(op.output)).filter(|i| i == wanted);
                 let sends = self.possible().filter(|op| self.is(op, SENDS) && op.key == key);

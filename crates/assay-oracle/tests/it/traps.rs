@@ -326,3 +326,27 @@ fn anomalies_beyond_the_number_asked_for_are_counted() {
     let none = check("no-lost-ack", |o| o.anomalies_max = 0, text);
     assert_eq!((none.answer, none.anomaly_count()), (Answer::Refuted, 3));
 }
+
+#[test]
+fn what_looks_like_something_else_is_not_held_against_the_system() {
+    // Outputs that repeat the input are echoes, not versions that fall.
+    let echo = "0 write x 5 ok 5\n0 write x 3 ok 3";
+    assert_eq!(check("monotonic-writes", no, echo).answer, Answer::NothingChecked);
+    // A number under a key is a counter, not a list that lacks its elements.
+    let counter = "0 add c 1 ok\n0 add c 2 ok\n0 final - - ok {\"c\":3}";
+    assert_eq!(check("no-lost-ack", no, counter).answer, Answer::NothingChecked);
+    // A final state is looked at, not taken out: what it shows can be drained afterwards.
+    let looked = "0 enqueue q 1 ok\n1 final q - ok [1]\n1 drain q - ok [1]";
+    assert_eq!(check("queue", no, looked).answer, Answer::Upheld);
+    // An acquire that was answered with false was not granted.
+    let refused = "0 acquire l - ok true\n1 acquire l - ok false";
+    assert_eq!(check("lock", no, refused).answer, Answer::Upheld);
+}
+
+#[test]
+fn operations_that_several_states_were_asked_about_are_counted_once() {
+    let text = "0 add - 1 ok\n0 final - - ok [1]\n0 final - - ok [1]\n0 final - - ok [1]\n\
+                0 final - - ok [1]\n0 final - - ok [1]\n0 final - - ok [1]";
+    let report = check("no-lost-ack", no, text);
+    assert!(report.ops_checked <= report.ops_in, "{report:?}");
+}

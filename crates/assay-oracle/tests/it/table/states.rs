@@ -18,7 +18,14 @@ pub const STATES: &[Row] = &[
         "replay-equivalence",
         Fail("replay-differs"),
         no,
-        "0 snapshot s - ok {\"a\":[1]}\n0 write s 5 ok\n0 replay s - ok {\"a\":[1,2]}",
+        "0 write s 5 ok\n0 snapshot s - ok {\"a\":[1]}\n0 replay s - ok {\"a\":[1,2]}",
+    ),
+    Row("replay-equivalence", OPEN, no, "0 dump s - ok [1]\n0 append s 2 ok\n0 dump s - ok [1,2]"),
+    Row(
+        "replay-equivalence",
+        UPHELD,
+        no,
+        "0 dump s - ok [1]\n0 append t 2 ok\n0 append s 2 unknown\n0 replay s - ok [1]",
     ),
     Row(
         "replay-equivalence",
