@@ -280,30 +280,28 @@ fn overwritten(
     });
     let Some(w) = between else { return };
     let (read, over) = (node.op, nodes[w].op);
-    let to_read: Vec<OpIndex> = path(nodes, w, at);
-    let mut facts = vec![path_fact(&to_read), fact!("key", over, read), fact!("writes", over)];
     let mut ops = vec![over, read];
-    match node.source {
-        None => facts.push(fact!("initial", read)),
-        Some(source) => {
-            ops.insert(0, nodes[source].op);
-            facts.push(fact!("returns", read, nodes[source].op));
-            facts.push(path_fact(&path(nodes, source, w)));
+    ops.splice(0..0, node.source.map(|source| nodes[source].op));
+    let facts = || {
+        let chain = |from: usize, to: usize| path_fact(&path(nodes, from, to));
+        let mut facts = vec![chain(w, at), fact!("key", over, read), fact!("writes", over)];
+        match node.source {
+            None => facts.push(fact!("initial", read)),
+            Some(source) => {
+                facts.push(fact!("returns", read, nodes[source].op));
+                facts.push(chain(source, w));
+            }
         }
-    }
-    check.tally.anomaly(
-        "causal-overwrite",
-        &ops,
-        || facts,
-        || {
-            format!(
-                "{} returned {}, but {} had overwritten it in the read's own causal past",
-                table.say(read),
-                table.text(table.value_read(table.row(read))),
-                table.say(over)
-            )
-        },
-    );
+        facts
+    };
+    check.tally.anomaly("causal-overwrite", &ops, facts, || {
+        format!(
+            "{} returned {}, but {} had overwritten it in the read's own causal past",
+            table.say(read),
+            table.text(table.value_read(table.row(read))),
+            table.say(over)
+        )
+    });
 }
 
 /// The shortest chain of causes from `first` to `last`; empty if there is none.

@@ -273,7 +273,8 @@ fn judge(
         let term = |(function, path, value): &(String, String, Value)| -> Fact {
             fact!("term", dump.index, function.as_str(), path.as_str(), show(value))
         };
-        terms.iter().map(term).collect()
+        let falsehood = fact!("false", dump.index, text);
+        [falsehood].into_iter().chain(terms.iter().map(term)).collect()
     };
     check.tally.anomaly("invariant-broken", &[dump.index], facts, || {
         let terms: Vec<String> = terms

@@ -2,13 +2,14 @@
 //! vouch for itself; a refutation is believed because these few pages say so.
 //!
 //! A certificate is a list of facts. [`verify`] (1) looks every fact up in the history (`facts`,
-//! `streams`, `measures`), and (2) checks with the table of rules below that the facts together
-//! make an anomaly of the kind claimed: `before w d` and `sent w e` must speak of the same `w`. In
-//! a rule a letter stands for an operation, a number or a value, the same one wherever the letter
-//! occurs; `_` for anything; `..` for any number of things; `=word` and digits for themselves. The
-//! fact `path` is matched by its first and its last operation.
+//! `streams`, `measures` and, for invariants, `formula`), and (2) checks with the table of rules
+//! below that the facts together make an anomaly of the kind claimed: `before w d` and `sent w e`
+//! must speak of the same `w`. In a rule a letter stands for an operation, a number or a value, the
+//! same one wherever the letter occurs; `_` for anything; `..` for any number of things; `=word`
+//! and digits for themselves. The fact `path` is matched by its first and its last operation.
 
 mod facts;
+mod formula;
 mod measures;
 mod streams;
 
@@ -87,7 +88,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("truncated", &["before s r _; key s r; reaches s n; ends r m; below m n"]),
     ("replay-differs", &["ok a; ok b; differ_at a b _"]),
     ("replicas-differ", &["ok a; ok b; differ_at a b _"]),
-    ("invariant-broken", &["term d _ _ _"]),
+    ("invariant-broken", &["false d _; term d _ _ _"]),
     ("wrong-total", &["total r n; unequal n m"]),
     ("negative-balance", &["negative r _ _"]),
     ("wrong-balance", &["moved_wrong a b .."]),

@@ -1,6 +1,7 @@
 //! Whether a fact is true of a history: sums of money, terms of invariants, latencies and rates.
 
 use super::facts::Facts;
+use super::formula;
 use crate::contract::Arg;
 use assay_history::{Op, Outcome, ValueId, View};
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ pub(super) fn holds(facts: &Facts<'_>, claim: &str, args: &[Arg]) -> Option<bool
             let most = account(facts, &debit, text(1)?, int(2)?, times)?.1;
             debit.outcome() == Outcome::Ok && most == int(3)? && most < 0
         }
+        "false" => is_false(facts, &op(0)?, text(1)?)?,
         "term" => term(facts, op(0)?.output, text(1)?, text(2)?)? == text(3)?,
         "group_measure" => {
             let measured = group(facts, text(0)?, text(1)?, text(2)?, int(5)? as usize)?;
@@ -141,6 +143,12 @@ fn account(
     Some((bound(|amount| amount.min(0)), bound(|amount| amount.max(0))))
 }
 
+fn is_false(facts: &Facts<'_>, dump: &Op, invariant: &str) -> Option<bool> {
+    let ok = dump.outcome() == Outcome::Ok && facts.is(dump, STATES);
+    let term = |function: &str, paths: &str| term(facts, dump.output, function, paths);
+    Some(ok && formula::is_false(invariant, &term)?)
+}
+
 /// What a function of a path comes to in a state.
 fn term(facts: &Facts<'_>, state: ValueId, function: &str, paths: &str) -> Option<String> {
     let select = |path: &str| {
@@ -159,7 +167,7 @@ fn term(facts: &Facts<'_>, state: ValueId, function: &str, paths: &str) -> Optio
     let whole: Option<Vec<i128>> = texts.iter().map(|text| text.parse().ok()).collect();
     let real: Option<Vec<f64>> = texts.iter().map(|text| text.parse().ok()).collect();
     Some(match (function, whole) {
-        ("path", _) => texts.first()?.clone(),
+        ("path", _) if texts.len() == 1 => texts.first()?.clone(),
         ("count", _) => found.len().to_string(),
         ("unique", _) => (1..texts.len()).all(|i| !texts[..i].contains(&texts[i])).to_string(),
         ("refs", _) => found.iter().all(|id| select(second).contains(id)).to_string(),

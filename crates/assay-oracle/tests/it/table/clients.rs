@@ -24,6 +24,13 @@ pub const SESSIONS: &[Row] = &[
     Row("read-your-writes", UPHELD, no, "0 write x 1 ok\n0 delete x - unknown\n0 read x - ok null"),
     // The first write is of unknown outcome and may land after the second.
     Row("read-your-writes", UPHELD, no, "0 write x 1 unknown\n0 write x 2 ok\n0 read x - ok 1"),
+    Row(
+        // Somebody else may have written the same value again.
+        "read-your-writes",
+        UPHELD,
+        no,
+        "0 write x 1 ok\n1 write x 1 unknown\n0 write x 2 ok\n0 read x - ok 1",
+    ),
     Row("read-your-writes", Vacuous, no, "0 write x 1 ok\n1 read x - ok null"),
     Row("monotonic-reads", Pass, no, "0 read x - ok 1 rev=1\n0 read x - ok 2 rev=2"),
     Row(
