@@ -2,6 +2,7 @@
 
 mod certificates;
 mod expressions;
+mod guide;
 mod merging;
 mod picking;
 mod self_tests;
