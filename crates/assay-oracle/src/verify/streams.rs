@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use crate::contract::Arg;
 use assay_history::{NEVER, Op, OpIndex, Outcome, ValueId, View};
+use std::collections::BTreeSet;
 
 const SENDS: &[&str] =
     &["add", "append", "insert", "enqueue", "send", "produce", "publish", "push"];
@@ -96,7 +97,7 @@ impl Facts<'_> {
     fn nowhere(&self, drain: &Op, margin: i64, missing: &[Op]) -> bool {
         let of_queue = |op: &Op| op.key == drain.key;
         let outs = self.ok().filter(|op| of_queue(op) && (self.is(op, TAKES) || self.is(op, REST)));
-        let outs: Vec<String> = outs.flat_map(|op| self.list(op.output)).collect();
+        let outs: BTreeSet<String> = outs.flat_map(|op| self.list(op.output)).collect();
         let unknown = |op: &Op| op.outcome() == Outcome::Unknown && of_queue(op);
         let swallowers = self.h.ops().filter(unknown).filter(|op| self.is(op, TAKES)).count();
         let drains = self.h.ops().filter(unknown).filter(|op| self.verb(op) == "drain").count();
@@ -108,7 +109,8 @@ impl Facts<'_> {
                 && !outs.contains(&self.text(op.input))
         };
         let fine = drain.outcome() == Outcome::Ok && self.is(drain, REST) && drains == 0;
-        fine && missing.len() > swallowers && missing.iter().all(gone)
+        let different: BTreeSet<OpIndex> = missing.iter().map(|op| op.index).collect();
+        fine && different.len() > swallowers && missing.iter().all(gone)
     }
 
     pub(super) fn streams(&self, claim: &str, args: &[Arg]) -> Option<bool> {

@@ -10,7 +10,7 @@ use assay_oracle::{Answer, ORACLES, Options};
 
 /// What a row is an example of.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Of {
+pub enum Of {
     Pass,
     /// Refuted, with this kind of anomaly.
     Fail(&'static str),
@@ -21,7 +21,7 @@ enum Of {
 }
 use Of::{Edge, Fail, Pass, Vacuous};
 
-struct Row(&'static str, Of, fn(&mut Options), &'static str);
+pub struct Row(pub &'static str, pub Of, pub fn(&mut Options), pub &'static str);
 
 const UPHELD: Of = Edge(Answer::Upheld);
 const OPEN: Of = Edge(Answer::Undecided);
@@ -32,7 +32,8 @@ fn by_id(options: &mut Options) {
     options.business_key = Some("id".into());
 }
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+/// Every row.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
     let all = [
         clients::SESSIONS,
         clients::EFFECTS,
