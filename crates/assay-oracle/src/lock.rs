@@ -108,11 +108,10 @@ fn two_holders(
     }
     holdings.retain(|holding| holding.from < holding.to);
     holdings.sort_by_key(|holding| (holding.from, holding.by));
-    // The holding that lasts longest so far, and the longest of another process.
-    let mut longest: [Option<Holding>; 2] = [None, None];
+    // The holding that lasts longest so far: whatever it hides overlapped it and was reported.
+    let mut longest: Option<Holding> = None;
     for next in holdings {
-        let other = longest.iter().flatten();
-        let other = other.copied().find(|held| held.process != next.process && held.to > next.from);
+        let other = longest.filter(|held| held.process != next.process && held.to > next.from);
         if let Some(held) = other {
             let at = next.from;
             let facts = || {
@@ -134,24 +133,7 @@ fn two_holders(
                 )
             });
         }
-        remember(&mut longest, next);
-    }
-}
-
-fn remember(longest: &mut [Option<Holding>; 2], next: Holding) {
-    let [first, second] = longest;
-    match first {
-        Some(held) if held.process == next.process => {
-            if next.to > held.to {
-                *first = Some(next);
-            }
-        }
-        Some(held) if next.to > held.to => {
-            *second = first.replace(next);
-        }
-        Some(_) if second.is_none_or(|held| next.to > held.to) => *second = Some(next),
-        Some(_) => {}
-        None => *first = Some(next),
+        longest = longest.filter(|held| held.to >= next.to).or(Some(next));
     }
 }
 
@@ -265,8 +247,8 @@ pub(crate) static LOCK: BuiltIn = BuiltIn {
         patterns: &[12],
         claim: "at no time do two processes hold the lock; fencing tokens rise",
         needs: NEEDS,
-        algorithm: "spans of certain holding, swept by start with the longest two; tokens against \
-                    the highest token of everything that ended before",
+        algorithm: "spans of certain holding, swept by start with the longest so far; tokens \
+                    against the highest token of everything that ended before",
         cost: "O(n log n)",
         cannot_see: "two holders whose spans are not certain; a lock taken twice by one process \
                      (it may be reentrant); what holders do without the lock",

@@ -95,6 +95,18 @@ fn pattern_4_operations_without_an_end_are_not_taken_for_quick_ones() {
 }
 
 #[test]
+fn pattern_4_operations_without_an_end_are_not_taken_for_slow_ones_either() {
+    // Were the five unknown ones quick, the 990th of a thousand would be quick as well.
+    let slow: String = (0..10).map(|i| format!("0 r - - ok @{i}..{}\n", i + 100)).collect();
+    let text = "0 r - - ok\n".repeat(985) + &slow + &"0 r - - unknown\n".repeat(5);
+    let report = check_history("slo", &sketch(&text), &slo(50, None, Origin::FixedBefore));
+    assert_eq!(report.answer, Answer::Undecided, "{report:?}");
+    let text = "0 r - - ok\n".repeat(984) + &slow + &"0 r - - ok @0..100\n".repeat(6);
+    let report = check_history("slo", &sketch(&text), &slo(50, None, Origin::FixedBefore));
+    assert_eq!(report.answer, Answer::Refuted, "{report:?}");
+}
+
+#[test]
 fn pattern_4_throughput_and_availability_are_judged() {
     let limits = |throughput, availability| Options {
         slo: SloLimits {
