@@ -1,0 +1,12 @@
+//! The promises of this crate, as tests: what each oracle passes, refutes and refuses.
+
+mod certificates;
+mod expressions;
+mod guide;
+mod merging;
+mod picking;
+mod self_tests;
+mod support;
+mod table;
+mod traps;
+mod twins;
