@@ -35,7 +35,7 @@ fn run(check: &mut Check<'_, '_>, promise: Promise) -> Result<(), OracleError> {
     let Some(path) = check.options.business_key.as_deref() else {
         return Err(OracleError::OptionMissing {
             oracle: "exactly-once",
-            option: "business_key",
+            option: "business-key",
             why: "it names the field inside the input that a retry repeats, such as `request.id`",
         });
     };

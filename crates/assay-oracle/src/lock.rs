@@ -53,7 +53,7 @@ fn lease(check: &mut Check<'_, '_>) -> Result<(), OracleError> {
         Some(ttl) => run(check, Some(ttl)),
         None => Err(OracleError::OptionMissing {
             oracle: "lease",
-            option: "lease_ttl_ns",
+            option: "lease-ttl",
             why: "how long a lease lasts; without it nobody certainly holds one",
         }),
     }

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use assay_check::ModelKind;
 use assay_history::{Format, Style};
+use assay_oracle::picker::Category;
 use assay_txn::Model;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Look at operation histories: validate, convert, stats.
     #[command(subcommand)]
     History(HistoryCommand),
@@ -52,6 +53,7 @@ pub enum Command {
 ///   assay check history.edn --model cas-register
 ///   assay check history.edn --model list-append --consistency-model snapshot-isolation
 ///   assay check run/*.jsonl.zst --model kv --html report.html
+///   assay check queue.jsonl --checker exactly-once --set business-key=id
 ///   assay check history.jsonl --model register --calibrate 20
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -62,8 +64,13 @@ pub struct CheckArgs {
     /// What the objects promise: register, kv, counter, set, queue, stack, log, mutex or lease
     /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock); or what the
     /// transactions do: list-append or rw-register. See `assay explain models`.
-    #[arg(long, short, value_name = "MODEL", value_parser = subject)]
-    pub model: Subject,
+    ///
+    /// Without --model and --checker, Assay looks at the operations and proposes what fits; where
+    /// several do, it names them and stops.
+    #[arg(long, short, value_name = "MODEL", value_parser = subject, conflicts_with = "checkers")]
+    pub model: Option<Subject>,
+    #[command(flatten)]
+    pub oracles: OracleArgs,
     #[command(flatten)]
     pub isolation: IsolationArgs,
     #[command(flatten)]
@@ -112,6 +119,27 @@ pub enum Subject {
     Transactions(Style),
 }
 
+/// Promises other than linearizability and isolation.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Other promises")]
+pub struct OracleArgs {
+    /// What to look for: no-lost-ack, exactly-once, read-your-writes, bank, replicas, slo, ... May
+    /// be given several times. See `assay explain checkers`.
+    #[arg(long = "checker", value_name = "NAME", value_parser = oracle)]
+    pub checkers: Vec<&'static str>,
+    /// What a checker must know beforehand: business-key=id, slo.p99=20ms, ... See `assay explain
+    /// settings`.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub settings: Vec<String>,
+    /// The history of the reference implementation, for --checker differential.
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<PathBuf>,
+    /// What the claim is about: safety, durability, isolation, ordering, idempotency, membership,
+    /// fairness, ... Decides where several checkers fit, and refuses one that does not.
+    #[arg(long, value_name = "CATEGORY", value_parser = category)]
+    pub claim: Option<Category>,
+}
+
 /// What transactions promise, and what may be assumed about them.
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Transactions")]
@@ -126,7 +154,7 @@ pub struct IsolationArgs {
         default_value = "strict-serializable",
         value_parser = isolation_model
     )]
-    pub claim: Model,
+    pub consistency_model: Model,
     /// Registers: real time orders the versions of each key.
     #[arg(long)]
     pub linearizable_keys: bool,
@@ -268,6 +296,20 @@ fn subject(name: &str) -> Result<Subject, String> {
         let objects = assay_check::MODELS.iter().flat_map(|info| info.names.iter().copied());
         let names: Vec<&str> = objects.chain(["list-append", "rw-register"]).collect();
         format!("there is no such model; there are {}", names.join(", "))
+    })
+}
+
+fn oracle(name: &str) -> Result<&'static str, String> {
+    assay_oracle::named(name).map(|oracle| oracle.info().name).ok_or_else(|| {
+        let names: Vec<&str> = assay_oracle::ORACLES.iter().map(|o| o.info().name).collect();
+        format!("there is no such checker; there are {}", names.join(", "))
+    })
+}
+
+fn category(name: &str) -> Result<Category, String> {
+    Category::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Category::ALL.iter().map(|(_, name)| *name).collect();
+        format!("there is no such category; there are {}", names.join(", "))
     })
 }
 

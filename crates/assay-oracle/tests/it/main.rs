@@ -2,7 +2,6 @@
 
 mod certificates;
 mod expressions;
-mod guide;
 mod merging;
 mod picking;
 mod self_tests;

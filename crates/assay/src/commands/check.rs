@@ -15,6 +15,22 @@ use std::time::{Duration, Instant};
 /// Checks every file; the worst result is the exit code.
 pub fn run(args: &CheckArgs) -> Exit {
     match args.model {
+        Some(subject) => run_subject(args, subject),
+        None if args.oracles.checkers.is_empty() => super::pick::run(args),
+        None => super::oracles::run(args, &args.oracles.checkers),
+    }
+}
+
+/// Checks objects or transactions.
+pub fn run_subject(args: &CheckArgs, subject: Subject) -> Exit {
+    let named = match subject {
+        Subject::Object(model) => format!("linearizability:{}", model.name()),
+        Subject::Transactions(style) => style.name().to_string(),
+    };
+    if let Err(trouble) = super::pick::refuse_unfit(args, &[&named]) {
+        return trouble.report();
+    }
+    match subject {
         Subject::Object(model) => run_objects(args, model),
         Subject::Transactions(style) => super::isolation::run(args, style),
     }
@@ -90,7 +106,7 @@ fn check_file(path: &Path, args: &CheckArgs, model: ModelKind) -> Result<Checked
 }
 
 /// A history with a finding that no checker can be sound on is not checked at all.
-fn refuse_unsound(path: &Path, findings: &[Finding]) -> Result<(), Trouble> {
+pub fn refuse_unsound(path: &Path, findings: &[Finding]) -> Result<(), Trouble> {
     let unsound: Vec<&Finding> =
         findings.iter().filter(|finding| finding.severity == Severity::Unsound).collect();
     let Some(first) = unsound.first() else { return Ok(()) };

@@ -4,6 +4,8 @@ use crate::args::{ExplainArgs, OutputFormat};
 use crate::exit::Exit;
 use assay_check::{MODELS, ModelKind};
 use assay_history::Rule;
+use assay_oracle::{ORACLES, SETTINGS};
+use assay_txn::{Kind, Model, Models};
 use serde_json::json;
 
 /// What is known under a code.
@@ -15,6 +17,18 @@ struct Page {
 
 /// The models page, which is also the documentation.
 const MODELS_PAGE: &str = include_str!("../../../../docs/models.md");
+
+/// The page about all checkers, which is also the documentation.
+const CHECKERS_PAGE: &str = include_str!("../../../../docs/checkers.md");
+
+const STYLES: &str = "\
+A transaction is a list of micro-operations: [\"append\", key, value] and [\"r\", key, list], or \
+[\"w\", key, value] and [\"r\", key, value]. What is sent has null for what a read will return. \
+Every value is written to a key once: then a read tells who wrote what it saw.
+
+Of a list, a read shows all versions in their order. Of a register it shows one, so the order of \
+versions rests on what is declared: --linearizable-keys, --sequential-keys, --wfr-keys; without, \
+only that null comes first. See docs/guides/isolation.md.";
 
 const VERDICTS: [(&str, &str, &str); 5] = [
     (
@@ -91,7 +105,7 @@ fn list(pages: &[Page], format: OutputFormat) {
     match format {
         OutputFormat::Human => {
             for page in pages {
-                anstream::println!("{:<16} {}", page.code, page.title);
+                anstream::println!("{:<24} {}", page.code, page.title);
             }
         }
         OutputFormat::Json => {
@@ -131,6 +145,78 @@ fn pages() -> Vec<Page> {
             text: model_section(info.kind),
         });
     }
+    pages.extend(isolation_pages());
+    pages.extend(checker_pages());
+    pages
+}
+
+/// Transactions: what they do, what can be wrong, and which models forbid it.
+fn isolation_pages() -> Vec<Page> {
+    let names = |models: &mut dyn Iterator<Item = Model>| {
+        models.map(Model::name).collect::<Vec<_>>().join(", ")
+    };
+    let mut models = String::new();
+    for model in Model::all() {
+        let kinds: Vec<&str> = model.forbids().iter().map(|kind| kind.name()).collect();
+        models += &format!("{}: forbids {}\n", model.names().join(", "), kinds.join(", "));
+    }
+    let page = |code: &str, title: &str, text: String| Page {
+        code: code.to_string(),
+        title: title.to_string(),
+        text,
+    };
+    let mut pages = vec![
+        page("isolation", "isolation models, and what each forbids", models),
+        page("list-append", "transactions that append to lists and read them", STYLES.to_string()),
+        page("rw-register", "transactions that write registers and read them", STYLES.to_string()),
+    ];
+    for kind in Kind::ALL {
+        let ruled_out = Models::ruled_out_by(&[kind]);
+        let text = format!(
+            "{}.\n\nIt rules out {} and every model that implies one of them: {}.",
+            capitalised(kind.meaning()),
+            names(&mut ruled_out.weakest().into_iter()),
+            names(&mut ruled_out.iter())
+        );
+        pages.push(page(kind.name(), kind.meaning(), text));
+    }
+    pages
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Checkers for other promises, and what they can be told.
+fn checker_pages() -> Vec<Page> {
+    let mut pages = vec![
+        Page {
+            code: "checkers".into(),
+            title: "every checker: what it can refute, needs and cannot see".into(),
+            text: CHECKERS_PAGE.into(),
+        },
+        Page {
+            code: "settings".into(),
+            title: "what --set can tell a checker".into(),
+            text: SETTINGS
+                .iter()
+                .map(|s| format!("{:<24} {} (such as {})\n", s.name, s.about, s.example))
+                .collect(),
+        },
+    ];
+    for oracle in ORACLES {
+        let info = oracle.info();
+        let text = format!(
+            "Refutes the claim that {}.\n\nNeeds: {}\nDecides by: {}\nCost: {}\nCannot see: {}\n\
+             Goes wrong when: {}",
+            info.claim, info.needs, info.algorithm, info.cost, info.cannot_see, info.failure_mode
+        );
+        // A model of the same name has its page already; the checker's goes by another.
+        let taken = ModelKind::named(info.name).is_some();
+        let code = if taken { format!("checker-{}", info.name) } else { info.name.to_string() };
+        pages.push(Page { code, title: info.claim.to_string(), text });
+    }
     pages
 }
 
@@ -143,7 +229,11 @@ fn alias<'p>(pages: &'p [Page], wanted: &str) -> Option<&'p Page> {
         "3" => "nothing-checked",
         "65" => "bad-history",
         "64" | "69" | "70" => "exit-codes",
-        name => ModelKind::named(name)?.name(),
+        name => match (ModelKind::named(name), assay_oracle::named(name)) {
+            (Some(model), _) => model.name(),
+            (None, Some(oracle)) => oracle.info().name,
+            (None, None) => return None,
+        },
     };
     pages.iter().find(|page| page.code == code)
 }

@@ -78,7 +78,7 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
         path: path.to_path_buf(),
         command: command(path, args, style),
         exit,
-        claim: args.isolation.claim,
+        claim: args.isolation.consistency_model,
         txns,
         report,
         shown,
@@ -110,7 +110,7 @@ fn verdict(path: &Path, args: &CheckArgs, report: &Report, shown: &[Shown]) -> E
         );
         return Exit::Bug;
     }
-    if report.ruled_out.has(args.isolation.claim) {
+    if report.ruled_out.has(args.isolation.consistency_model) {
         Exit::Refuted
     } else if report.committed == 0 {
         Exit::NothingChecked
@@ -121,7 +121,7 @@ fn verdict(path: &Path, args: &CheckArgs, report: &Report, shown: &[Shown]) -> E
 
 fn command(path: &Path, args: &CheckArgs, style: Style) -> String {
     let mut line = command_line(path, args, style.name());
-    line += &format!(" --consistency-model {}", args.isolation.claim.name());
+    line += &format!(" --consistency-model {}", args.isolation.consistency_model.name());
     for (given, flag) in [
         (args.isolation.linearizable_keys, " --linearizable-keys"),
         (args.isolation.sequential_keys, " --sequential-keys"),
@@ -140,10 +140,12 @@ fn write_pictures(args: &CheckArgs, pages: &[Isolation]) -> Result<(), Trouble> 
         write_whole(path, |out| out.write_all(html.as_bytes()))?;
         anstream::eprintln!("report: {}", path.display());
     }
-    let cycle = pages.iter().flat_map(|one| &one.shown).find(|one| !one.story.steps.is_empty());
+    let mut shown = pages.iter().flat_map(|one| &one.shown);
+    let cycle = shown.clone().find(|one| !one.story.steps.is_empty());
+    let first = cycle.or_else(|| shown.next());
     let name = |one: &Shown| one.anomaly.kind.name().to_string();
     for (path, text) in [
-        (&args.svg, cycle.map(|one| assay_report::ring_svg(&isolation::ring(one)))),
+        (&args.svg, first.map(|one| assay_report::ring_svg(&isolation::ring(one)))),
         (&args.dot, cycle.map(|one| dot(&name(one), &one.story))),
     ] {
         match (path, text) {
@@ -151,7 +153,7 @@ fn write_pictures(args: &CheckArgs, pages: &[Isolation]) -> Result<(), Trouble> 
                 write_whole(path, |out| out.write_all(text.as_bytes()))?;
                 anstream::eprintln!("picture: {}", path.display());
             }
-            (Some(_), None) => anstream::eprintln!("no picture: there is no cycle"),
+            (Some(_), None) => anstream::eprintln!("no picture: there is nothing to draw"),
             (None, _) => {}
         }
     }

@@ -5,6 +5,8 @@ mod explain;
 mod generate;
 mod history;
 mod isolation;
+mod oracles;
+mod pick;
 
 use crate::args::{Cli, Command, InputArgs};
 use crate::exit::Exit;

@@ -230,18 +230,21 @@ fn shown_json(one: &Isolation, shown: &Shown) -> Value {
     })
 }
 
-/// A cycle as a picture.
+/// An anomaly as a picture: a cycle, or the transactions it is about.
 pub fn ring(shown: &Shown) -> Ring {
-    let nodes = shown.story.steps.iter().map(|step| {
-        let txn = &shown.story.txns[step.from];
-        RingNode {
-            name: txn.name.clone(),
-            text: txn.text.clone(),
-            kind: step.label.name().to_string(),
-            next: step.short.clone(),
-        }
-    });
-    Ring { title: shown.anomaly.kind.name().to_string(), nodes: nodes.collect() }
+    let story = &shown.story;
+    let node = |txn: &assay_txn::Named, kind: &str, next: &str| RingNode {
+        name: txn.name.clone(),
+        text: txn.text.clone(),
+        kind: kind.to_string(),
+        next: next.to_string(),
+    };
+    let steps = story.steps.iter().map(|s| node(&story.txns[s.from], s.label.name(), &s.short));
+    let mut nodes: Vec<RingNode> = steps.collect();
+    if nodes.is_empty() {
+        nodes = story.txns.iter().map(|txn| node(txn, "", "")).collect();
+    }
+    Ring { title: shown.anomaly.kind.name().to_string(), nodes }
 }
 
 /// The page about all checked files.

@@ -3,6 +3,7 @@
 mod human;
 pub mod isolation;
 mod json;
+pub mod oracles;
 mod page;
 mod stats;
 

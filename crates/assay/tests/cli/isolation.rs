@@ -174,3 +174,27 @@ fn a_recording_that_cannot_carry_a_verdict_is_refused() {
     assert_eq!(run.code, 65, "{}{}", run.out, run.err);
     assert!(run.err.contains("V1"), "{}", run.err);
 }
+
+#[test]
+fn the_pictures_of_the_guide_are_made_from_the_examples() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let directory = scratch();
+    let mut drawn = 0;
+    for entry in std::fs::read_dir(root.join("examples/isolation")).expect("there are examples") {
+        let history = entry.expect("it can be listed").path();
+        let name = history.file_stem().expect("a name").to_string_lossy().to_string();
+        let picture = directory.path().join("picture.svg").display().to_string();
+        let file = history.display().to_string();
+        let run = run(&["check", &file, "--model", "list-append", "--svg", &picture]);
+        assert_eq!(run.code, 1, "{name}: {}{}", run.out, run.err);
+        let made = std::fs::read_to_string(&picture).expect("it was written");
+        let kept = root.join(format!("docs/guides/isolation/{name}.svg"));
+        if std::env::var_os("ASSAY_BLESS").is_some() {
+            std::fs::write(&kept, &made).expect("the documentation is writable");
+        }
+        let kept = std::fs::read_to_string(kept).unwrap_or_default();
+        assert!(kept == made, "{name}: the picture of the guide is old: ASSAY_BLESS=1");
+        drawn += 1;
+    }
+    assert!(drawn >= 10);
+}

@@ -6,6 +6,7 @@ mod corpus;
 mod histories;
 mod hostile_input;
 mod isolation;
+mod promises;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
