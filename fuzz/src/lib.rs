@@ -9,6 +9,10 @@ mod checks;
 
 pub use checks::check_and_verify;
 
+mod promises;
+
+pub use promises::{check_transactions, run_oracles};
+
 use assay_history::{
     Format, History, ReadOptions, ValidateOptions, read, validate, write_jepsen_edn,
     write_jepsen_json, write_jsonl, write_jsonl_rows,

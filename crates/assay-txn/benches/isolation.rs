@@ -64,13 +64,17 @@ fn cases(quick: bool) -> Vec<Case> {
         writes_per_key: 256,
         ..base
     };
+    let nothing = Settings { isolation: Isolation::Nothing, ..dense };
+    let events = Settings { workload: Workload::RwRegister, txns: 400_000, ..base };
     let case = |name, settings, notation, assume| Case { name, settings, notation, assume };
     use Notation::{Edn, Json};
     let mut cases = vec![
         case("list-append, 100k, clean, JSON", base, Json, ""),
         case("list-append, 100k, clean, EDN", base, Edn, ""),
         case("list-append, 100k, snapshot isolation, JSON", snapshot(100_000), Json, ""),
-        case("list-append, 20k, no concurrency control, JSON", dense, Json, ""),
+        case("list-append, 20k, read uncommitted, JSON", dense, Json, ""),
+        case("list-append, 20k, one cyclic component, JSON", nothing, Json, ""),
+        case("rw-register, 1M micro-operations, weak models, JSON", events, Json, ""),
         case("rw-register, 100k, linearizable keys, JSON", registers(100_000), Json, "lin"),
     ];
     if !quick {

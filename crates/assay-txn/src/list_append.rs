@@ -386,7 +386,8 @@ impl<'t> Lists<'t> {
     }
 
     fn read_before_append(&self, t: u32, key: TxnKey, seen: u32) -> bool {
-        let mut mops = self.txns.mops(TxnIndex(t)).iter().filter(|mop| mop.key() == key);
+        let mops = self.txns.mops(TxnIndex(t)).iter().filter(|mop| mop.key() == key);
+        let mut before = mops.take_while(|mop| mop.written().is_none());
         let reads = |mop: &Mop| match mop.does() {
             Does::ReadList(list) => {
                 let len = self.txns.list(key, list).len();
@@ -394,7 +395,7 @@ impl<'t> Lists<'t> {
             }
             _ => false,
         };
-        mops.next().is_some_and(reads) && self.txns.txn(TxnIndex(t)).outcome == Outcome::Ok
+        before.any(reads) && self.txns.txn(TxnIndex(t)).outcome == Outcome::Ok
     }
 
     /// Who appended to a list before whom, as steps for weak models.

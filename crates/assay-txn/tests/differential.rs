@@ -184,6 +184,7 @@ agrees_at! {
     agrees_with_brute_force_on_prefix_databases Prefix;
     agrees_with_brute_force_on_read_committed_databases ReadCommitted;
     agrees_with_brute_force_on_read_uncommitted_databases ReadUncommitted;
+    agrees_with_brute_force_on_databases_that_promise_nothing Nothing;
 }
 
 #[test]

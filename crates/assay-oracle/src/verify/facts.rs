@@ -100,7 +100,9 @@ impl<'h> Facts<'h> {
     fn listed(&self, state: &Op, of: &Op) -> Vec<ValueId> {
         let key = self.h.key(of.key);
         let pairs = self.pairs(state.output);
-        if !matches!(self.h.values.view(state.output), View::Map(_)) {
+        // What a consumer is handed is an element, even if it is a map.
+        let is_map = matches!(self.h.values.view(state.output), View::Map(_));
+        if !is_map || self.is(state, TAKES) {
             return self.items(state.output);
         }
         let all = key.is_null() || state.key == of.key;

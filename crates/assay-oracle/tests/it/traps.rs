@@ -362,3 +362,13 @@ fn operations_that_several_states_were_asked_about_are_counted_once() {
     let report = check("no-lost-ack", no, text);
     assert!(report.ops_checked <= report.ops_in, "{report:?}");
 }
+
+#[test]
+fn an_element_that_is_a_map_is_one_element() {
+    let history = sketch("1 enqueue q {\"id\":3} ok\n1 dequeue q - ok {\"id\":2}");
+    let oracle = named("order").expect("it is listed");
+    let report = oracle.check(&history, &Options::default()).expect("it fits");
+    let inserted = report.anomalies.iter().find(|a| a.kind == "inserted").expect("nobody sent it");
+    let verified = assay_oracle::verify(&history, None, &inserted.certificate);
+    assert!(verified.is_ok(), "{verified:?}");
+}

@@ -22,16 +22,19 @@ pub enum Isolation {
     ReadCommitted,
     /// Reads see what others are writing.
     ReadUncommitted,
+    /// Every read sees some earlier state of its key: replicas that nobody keeps together.
+    Nothing,
 }
 
 impl Isolation {
-    pub const ALL: [Isolation; 6] = [
+    pub const ALL: [Isolation; 7] = [
         Isolation::StrictSerializable,
         Isolation::Serializable,
         Isolation::Snapshot,
         Isolation::Prefix,
         Isolation::ReadCommitted,
         Isolation::ReadUncommitted,
+        Isolation::Nothing,
     ];
 }
 
@@ -214,7 +217,7 @@ impl Db {
     }
 
     /// Fills in what the read at `at` sees.
-    fn read(&self, running: &mut Running, at: usize) {
+    fn read(&mut self, running: &mut Running, at: usize) {
         let SimMop::Read(key, _) = running.mops[at] else { return };
         let visible = match self.settings.isolation {
             Isolation::Snapshot | Isolation::Prefix => running.snapshot,
@@ -225,6 +228,10 @@ impl Db {
         let versions = self.keys.get(&key).map_or(&[][..], |versions| versions);
         let seen = versions.iter().filter(|v| v.commit <= visible).map(|v| v.value);
         let mut seen: Vec<u32> = seen.collect();
+        if self.settings.isolation == Isolation::Nothing {
+            let length = self.rng.random_range(0..=seen.len());
+            seen.truncate(length);
+        }
         if self.settings.isolation != Isolation::ReadUncommitted {
             for mop in &running.mops[..at] {
                 if let SimMop::Write(k, value) = *mop
