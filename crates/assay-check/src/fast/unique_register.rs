@@ -160,12 +160,7 @@ impl Clusters {
 
     /// The clusters of two blocks, or of one, that have no order.
     fn conflict(&self) -> Option<Vec<u32>> {
-        // Exactly as large as it will be: a list that grows by doubling would cost more memory than
-        // the clusters themselves.
-        let forward = self.clusters.iter().filter(|c| c.first_end() < c.last_start()).count();
         let mut blocks = Blocks::default();
-        blocks.forward.reserve_exact(forward);
-        blocks.backward.reserve_exact(self.clusters.len() - forward);
         let mut chained: Vec<bool> = Vec::new();
         if !self.swaps.is_empty() {
             chained = vec![false; self.clusters.len()];
@@ -173,18 +168,23 @@ impl Clusters {
                 return Some(bad);
             }
         }
-        for (id, cluster) in self.clusters.iter().enumerate() {
-            // An optional write that nobody read did not happen, as far as anyone can tell.
+        // An optional write that nobody read did not happen, as far as anyone can tell.
+        let present = |&(id, cluster): &(usize, &Cluster)| {
             let absent = cluster.write_end == NEVER && !cluster.is_read();
-            if absent || chained.get(id) == Some(&true) {
-                continue;
-            }
-            if cluster.read_end_min < cluster.write_start {
-                return Some(vec![id as u32]);
-            }
-            blocks.add(cluster.first_end(), cluster.last_start());
+            !absent && chained.get(id) != Some(&true)
+        };
+        let alone = || self.clusters.iter().enumerate().filter(present);
+        let unread = |&(_, cluster): &(usize, &Cluster)| cluster.read_end_min < cluster.write_start;
+        if let Some((id, _)) = alone().find(unread) {
+            return Some(vec![id as u32]);
         }
-        let pair = blocks.conflict()?;
+        let ends = |(_, cluster): (usize, &Cluster)| (cluster.first_end(), cluster.last_start());
+        // Exactly as large as it will be, and nothing for the others, which are walked twice: what
+        // is not touched for the first time costs no page of memory.
+        let forward = || alone().map(ends).filter(|&(f, s)| f < s);
+        blocks.forward.reserve_exact(forward().count());
+        blocks.forward.extend(forward());
+        let pair = blocks.conflict(alone().map(ends).filter(|&(f, s)| f >= s))?;
         Some(self.clusters_of(&pair))
     }
 
@@ -299,15 +299,15 @@ impl Blocks {
         list.push((first_end, last_start));
     }
 
-    /// Two blocks that must each come before the other.
-    fn conflict(&mut self) -> Option<[(i64, i64); 2]> {
+    /// Two blocks, also of further backward ones, that must each come before the other.
+    fn conflict(&mut self, more: impl Iterator<Item = (i64, i64)>) -> Option<[(i64, i64); 2]> {
         self.forward.sort_unstable();
         for pair in self.forward.windows(2) {
             if pair[1].0 < pair[0].1 {
                 return Some([pair[0], pair[1]]);
             }
         }
-        self.backward.iter().find_map(|&(first_end, last_start)| {
+        self.backward.iter().copied().chain(more).find_map(|(first_end, last_start)| {
             let before = self.forward.partition_point(|&(f, _)| f < last_start);
             let around = *self.forward.get(before.checked_sub(1)?)?;
             (first_end < around.1).then_some([(first_end, last_start), around])
