@@ -307,10 +307,47 @@ impl Blocks {
                 return Some([pair[0], pair[1]]);
             }
         }
+        // Blocks come roughly by time, so the place of one is near that of the one before.
+        let mut before = 0;
         self.backward.iter().copied().chain(more).find_map(|(first_end, last_start)| {
-            let before = self.forward.partition_point(|&(f, _)| f < last_start);
+            before = partition_point_near(&self.forward, before, |&(f, _)| f < last_start);
             let around = *self.forward.get(before.checked_sub(1)?)?;
             (first_end < around.1).then_some([(first_end, last_start), around])
         })
+    }
+}
+
+/// As [`slice::partition_point`], looking around `hint` first.
+fn partition_point_near<T>(list: &[T], hint: usize, holds: impl Fn(&T) -> bool) -> usize {
+    let (mut low, mut high, mut step) = (hint, hint, 1);
+    while high < list.len() && holds(&list[high]) {
+        low = high + 1;
+        high = (high + step).min(list.len());
+        step *= 2;
+    }
+    step = 1;
+    while low > 0 && !holds(&list[low - 1]) {
+        high = low - 1;
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    low + list[low..high.max(low)].partition_point(holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::partition_point_near;
+
+    #[test]
+    fn a_hint_changes_how_long_it_takes_and_nothing_else() {
+        for length in 0..20 {
+            let list: Vec<usize> = (0..length).collect();
+            for wanted in 0..=length {
+                for hint in 0..=length {
+                    let found = partition_point_near(&list, hint, |&item| item < wanted);
+                    assert_eq!(found, wanted, "{length} items, from {hint}");
+                }
+            }
+        }
     }
 }
