@@ -7,12 +7,12 @@ use crate::graph::{Edges, Graph, Label, NODES_MAX};
 use crate::list_append::Lists;
 use crate::local::Local;
 use crate::models::{Model, Models, Strongest};
-use crate::orders::{Moments, Whole, touching};
+use crate::orders::{Moments, Whole, by_issue, process_pairs};
 use crate::report::Report;
 use crate::rw_register::{Assume, Registers};
 use crate::scc::components;
 use crate::weak::{self, Facts};
-use assay_history::{Order, Style, TxnIndex, Txns};
+use assay_history::{Order, Outcome, Style, TxnIndex, Txns};
 
 /// How to check.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
     let mut found = Found::default();
     let infer = |found: &mut Found| {
         let mut inferred = Inferred::new(txns, options, found);
-        let graph = inferred.graph(txns, found);
+        let graph = inferred.graph(txns, options.no_realtime, found);
         (inferred, graph)
     };
     let moments = || (!options.no_realtime).then(|| Moments::new(txns));
@@ -84,6 +84,8 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
     }
     let weak = inferred.weak(txns, &mut found);
     let mut report = report(txns, options, &inferred, found, &graph, cyclic_components);
+    report.undecided.extend(weak.as_ref().map(|_| Model::Causal));
+    report.undecided.extend(options.no_realtime.then_some(Model::StrongReadUncommitted));
     report.not_covered.extend(weak);
     Ok(report)
 }
@@ -109,7 +111,7 @@ impl<'t> Inferred<'t> {
         }
     }
 
-    fn graph(&mut self, txns: &Txns, found: &mut Found) -> Graph {
+    fn graph(&mut self, txns: &Txns, no_realtime: bool, found: &mut Found) -> Graph {
         let mut edges = Edges::default();
         edges.list.reserve(txns.mop_count() + txns.mop_count() / 2);
         let first = txns.len() as u32;
@@ -117,7 +119,17 @@ impl<'t> Inferred<'t> {
             Inferred::Lists(lists) => lists.edges(&mut edges, first, found),
             Inferred::Registers(registers) => registers.edges(&mut edges, first, found),
         };
-        touching(txns, |before, after| edges.add(before, after, Label::Process));
+        // Real time orders the transactions of a process but for those that touch; records that
+        // are ordered by their place never do.
+        if no_realtime || txns.meta.order == Order::Timestamps {
+            let possible = (0..txns.len() as u32).filter(|&t| txns.may_have_committed(TxnIndex(t)));
+            process_pairs(txns, &by_issue(txns, possible.collect()), |before, after| {
+                let touch = txns.txn(TxnIndex(before)).end == txns.txn(TxnIndex(after)).start;
+                if no_realtime || touch {
+                    edges.add(before, after, Label::Process);
+                }
+            });
+        }
         Graph::new(first, nodes as usize, &edges)
     }
 
@@ -233,6 +245,8 @@ fn report(
         committed,
         aborted,
         unknown,
+        reads: committed_reads(txns),
+        undecided: Vec::new(),
         mops: txns.mop_count(),
         edges: graph.edge_count(),
         cyclic_components,
@@ -242,6 +256,12 @@ fn report(
         ruled_out,
         not_covered: not_covered(txns, options, inferred),
     }
+}
+
+fn committed_reads(txns: &Txns) -> usize {
+    let committed = txns.iter().filter(|txn| txn.outcome == Outcome::Ok);
+    let reads = |index| txns.mops(index).iter().filter(|mop| mop.written().is_none()).count();
+    committed.map(|txn| reads(txn.index)).sum()
 }
 
 /// What nothing was concluded about.

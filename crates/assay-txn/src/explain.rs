@@ -273,6 +273,26 @@ impl Teller<'_> {
         }
     }
 
+    fn cyclic_versions(&self, key: TxnKey, versions: &[VersionStep]) -> String {
+        let next = |i: usize| versions[(i + 1) % versions.len()].version;
+        let steps = versions.iter().enumerate();
+        let told: Vec<String> = steps.map(|(i, step)| self.version_step(step, next(i))).collect();
+        let declared = |step: &VersionStep| match step.reason {
+            VersionReason::Realtime => Some("linearizable keys"),
+            VersionReason::Process => Some("sequential keys"),
+            VersionReason::WritesFollowReads => Some("writes follow reads"),
+            _ => None,
+        };
+        let mut broken: Vec<&str> = versions.iter().filter_map(declared).collect();
+        broken.dedup();
+        let so = match broken.is_empty() {
+            true => String::new(),
+            false => format!(" What was declared ({}) does not hold.", broken.join(", ")),
+        };
+        let key = self.key(key);
+        format!("the versions of {key} have no order: {}.{so}", told.join("; "))
+    }
+
     fn sentence(&self, kind: Kind, evidence: &Evidence) -> String {
         match evidence {
             Evidence::Read { reader, key, value, writer } => {
@@ -313,13 +333,7 @@ impl Teller<'_> {
                     self.key(*key)
                 )
             }
-            Evidence::CyclicVersions { key, versions } => {
-                let next = |i: usize| versions[(i + 1) % versions.len()].version;
-                let steps = versions.iter().enumerate();
-                let told: Vec<String> =
-                    steps.map(|(i, step)| self.version_step(step, next(i))).collect();
-                format!("the versions of {} have no order: {}.", self.key(*key), told.join("; "))
-            }
+            Evidence::CyclicVersions { key, versions } => self.cyclic_versions(*key, versions),
             Evidence::Weak { steps } => {
                 let next = |i: usize| steps[(i + 1) % steps.len()].0;
                 let told: Vec<String> = steps

@@ -9,7 +9,7 @@ use crate::anomaly::{Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::found::Found;
 use crate::graph::{Edges, Label};
 use crate::internal::{agrees, for_each_read};
-use crate::writers::{LastWrites, NONE, Writers};
+use crate::writers::{LastWrites, NONE, Writers, Written};
 use assay_history::{Does, ListId, Mop, Outcome, TxnIndex, TxnKey, Txns, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -142,7 +142,8 @@ impl<'t> Lists<'t> {
                 let Does::Append(value) = mop.does() else { continue };
                 let key = mop.key();
                 let written = self.writers.get(key, value).expect("every append was noted");
-                if written.place != NONE || written.by() != Some(t) {
+                let seen = written.place != NONE || self.seen_elsewhere.contains(&(key, value));
+                if seen || written.by() != Some(t) {
                     continue;
                 }
                 let known = self.writers_of(key).iter().rev().find(|&&writer| writer != NONE);
@@ -230,14 +231,16 @@ impl<'t> Lists<'t> {
             }
             match last.insert(key, (written.place, value)) {
                 Some((place, first)) if place > written.place => {
-                    let reader = self.reader_of_order(key, value, first);
                     let step =
                         |version, reason, who| VersionStep { version, reason, txns: [who; 2] };
-                    let versions = vec![
-                        step(first, VersionReason::Transaction, t),
-                        step(value, VersionReason::List, reader),
-                    ];
-                    found.add(Kind::CyclicVersions, || Evidence::CyclicVersions { key, versions });
+                    found.add(Kind::CyclicVersions, || {
+                        let reader = self.reader_of_order(key, value, first);
+                        let versions = vec![
+                            step(first, VersionReason::Transaction, t),
+                            step(value, VersionReason::List, reader),
+                        ];
+                        Evidence::CyclicVersions { key, versions }
+                    });
                 }
                 _ => {}
             }
@@ -276,17 +279,15 @@ impl<'t> Lists<'t> {
         if !in_order || list.len() > self.first_odd[key.0 as usize] as usize {
             self.odd_read(t, key, list, in_order, found);
         }
-        if let Some(&last) = list[..seen].last() {
-            let written = self.writers.get(key, last);
-            let writer = written.and_then(|written| written.by());
+        if let Some((last, written)) = self.last_known(key, &list[..seen]) {
+            let writer = written.by();
             if writer == Some(t) {
                 // It read what it was yet to append.
                 found.add(Kind::Internal, || Evidence::Internal { txn: t, mop });
             } else if let Some(writer) = writer {
                 edges.add(writer, t, Label::Wr);
-                if written.is_some_and(|w| w.is_intermediate())
-                    && self.misses_final(writer, key, list)
-                {
+                let is_last = list[..seen].last() == Some(&last);
+                if is_last && written.is_intermediate() && self.misses_final(writer, key, list) {
                     let writer = Some(writer);
                     found.add(Kind::G1b, || Evidence::Read { reader: t, key, value: last, writer });
                 }
@@ -305,6 +306,12 @@ impl<'t> Lists<'t> {
         }
     }
 
+    /// The last element whose writer is known, and who that is.
+    fn last_known(&self, key: TxnKey, list: &[ValueId]) -> Option<(ValueId, Written)> {
+        let known = |&value: &ValueId| Some((value, self.writers.get(key, value)?));
+        list.iter().rev().filter_map(known).find(|(_, written)| written.by().is_some())
+    }
+
     /// Whether a list lacks what a transaction appended last.
     fn misses_final(&self, writer: u32, key: TxnKey, list: &[ValueId]) -> bool {
         let mut mops = self.txns.mops(TxnIndex(writer)).iter().rev();
@@ -320,7 +327,8 @@ impl<'t> Lists<'t> {
         let mut reported: FxHashSet<Kind> = FxHashSet::default();
         for &value in list {
             let written = self.writers.get(key, value);
-            if !seen.insert(value) && reported.insert(Kind::DuplicateElements) {
+            let sent_once = written.is_none_or(|written| !written.is_ambiguous());
+            if !seen.insert(value) && sent_once && reported.insert(Kind::DuplicateElements) {
                 found.add(Kind::DuplicateElements, || read(value, None));
             }
             match written {
@@ -473,7 +481,8 @@ impl<'t> Lists<'t> {
             if mop.key() == key {
                 let list = self.txns.list(key, list);
                 let own = before.own_suffix(mops, list).unwrap_or(0);
-                found |= list[..list.len() - own].last() == Some(&value);
+                let last = self.last_known(key, &list[..list.len() - own]);
+                found |= last.is_some_and(|(last, _)| last == value);
             }
         });
         found

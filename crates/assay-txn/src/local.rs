@@ -1,9 +1,9 @@
 //! One component by itself: a small graph with numbers of its own.
 
 use crate::graph::{Label, Labels};
-use crate::orders::Whole;
+use crate::orders::{Whole, by_issue, process_pairs};
 use crate::scc::Successors;
-use assay_history::{Outcome, TxnIndex, Txns};
+use assay_history::Txns;
 use rustc_hash::FxHashMap;
 
 /// A part of the whole graph; its nodes are numbered from 0, in the order of the whole.
@@ -88,27 +88,14 @@ impl Local {
     }
 }
 
-/// Within a part: which transactions a process issued next. A transaction whose outcome is unknown
-/// comes after what went before, and before nothing.
+/// Within a part: which transactions a process issued next.
 fn next_of_process(nodes: &[u32], txn_count: u32, txns: &Txns) -> FxHashMap<u32, Vec<u32>> {
-    let mut members: Vec<(i64, u32, u32)> = nodes
-        .iter()
-        .enumerate()
-        .filter(|&(_, &node)| node < txn_count)
-        .map(|(i, &node)| (txns.txn(TxnIndex(node)).start, node, i as u32))
-        .collect();
-    members.sort_unstable();
-    let mut last: FxHashMap<u32, u32> = FxHashMap::default();
+    let members = nodes.iter().copied().filter(|&node| node < txn_count).collect();
+    let place = |node: u32| nodes.binary_search(&node).expect("it is one of them") as u32;
     let mut next: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for (_, node, i) in members {
-        let txn = txns.txn(TxnIndex(node));
-        if let Some(&before) = last.get(&txn.process) {
-            next.entry(before).or_default().push(i);
-        }
-        if txn.outcome == Outcome::Ok {
-            last.insert(txn.process, i);
-        }
-    }
+    process_pairs(txns, &by_issue(txns, members), |before, after| {
+        next.entry(place(before)).or_default().push(place(after));
+    });
     next
 }
 

@@ -104,7 +104,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
     Entry {
         model: ConsistentView,
         names: &["consistent-view", "PL-2+"],
-        implies: &[MonotonicView, ReadAtomic],
+        implies: &[MonotonicView, ReadAtomic, CursorStability],
     },
     Entry {
         model: ForwardConsistentView,
@@ -114,7 +114,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
     Entry {
         model: ParallelSnapshotIsolation,
         names: &["parallel-snapshot-isolation", "PSI"],
-        implies: &[ConsistentView, CursorStability],
+        implies: &[ConsistentView],
     },
     Entry {
         model: UpdateSerializable,
@@ -124,7 +124,7 @@ const TABLE: [Entry; MODEL_COUNT] = [
     Entry {
         model: RepeatableRead,
         names: &["repeatable-read", "PL-2.99"],
-        implies: &[CursorStability, ConsistentView],
+        implies: &[ConsistentView],
     },
     Entry {
         model: SnapshotIsolation,
@@ -165,7 +165,7 @@ fn forbidding(kind: Kind) -> &'static [Model] {
     match kind {
         Kind::Phantom | Kind::DuplicateElements | Kind::CyclicVersions => &[ReadUncommitted],
         Kind::G1a | Kind::G1b | Kind::DirtyUpdate | Kind::IncompatibleOrder => &[ReadCommitted],
-        Kind::NonmonotonicView => &[MonotonicAtomicView],
+        Kind::NonmonotonicView => &[MonotonicAtomicView, MonotonicView],
         Kind::Internal | Kind::FracturedRead => &[ReadAtomic],
         Kind::CausalRead => &[Causal],
         Kind::LostUpdate => &[CursorStability],

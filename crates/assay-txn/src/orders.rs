@@ -8,6 +8,7 @@
 use crate::graph::{Graph, Label};
 use crate::scc::Successors;
 use assay_history::{Outcome, TxnIndex, Txns};
+use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
 
@@ -149,19 +150,32 @@ impl Successors for Whole<'_> {
     }
 }
 
-/// Whether the order of a process says more than real time does: a transaction that began at the
-/// very moment the one before it ended.
-pub(crate) fn touching(txns: &Txns, mut visit: impl FnMut(u32, u32)) {
-    let mut last: Vec<Option<u32>> = vec![None; txns.process_count()];
-    for txn in txns.iter().filter(|txn| txn.outcome != Outcome::Fail) {
-        let slot = &mut last[txn.process as usize];
-        if let Some(before) = *slot
-            && txns.txn(TxnIndex(before)).end >= txn.start
-        {
-            visit(before, txn.index.0);
-        }
+/// The transactions that may have committed, in the order in which processes issued them.
+pub(crate) fn by_issue(txns: &Txns, mut some: Vec<u32>) -> Vec<u32> {
+    let key = |&t: &u32| {
+        let txn = txns.txn(TxnIndex(t));
+        (txn.start, txn.end, t)
+    };
+    if !some.is_sorted_by_key(key) {
+        some.sort_unstable_by_key(key);
+    }
+    some
+}
+
+/// Calls `visit(before, after)` for transactions of one process of which the second began once the
+/// first had ended, each with the last such ones. A transaction whose outcome is unknown comes
+/// after others and before none; where a process has several open at once, they have no order.
+/// `some` is in the order of issue.
+pub(crate) fn process_pairs(txns: &Txns, some: &[u32], mut visit: impl FnMut(u32, u32)) {
+    let mut last: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for &t in some {
+        let txn = txns.txn(TxnIndex(t));
+        let open = last.entry(txn.process).or_default();
+        let ended = |&before: &u32| txns.txn(TxnIndex(before)).end <= txn.start;
+        open.iter().copied().filter(ended).for_each(|before| visit(before, t));
         if txn.outcome == Outcome::Ok {
-            *slot = Some(txn.index.0);
+            open.retain(|before| !ended(before));
+            open.push(t);
         }
     }
 }

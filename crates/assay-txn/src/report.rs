@@ -1,7 +1,7 @@
 //! What a check found.
 
 use crate::anomaly::{Anomaly, Kind};
-use crate::models::{Models, Strongest};
+use crate::models::{Model, Models, Strongest};
 use crate::rw_register::Assume;
 use assay_history::Style;
 
@@ -14,13 +14,18 @@ pub struct Report {
     pub assume: Assume,
     /// Transactions in the history.
     pub txns_in: usize,
-    /// Those that committed: without any, nothing could have been refuted.
+    /// Those that committed.
     pub committed: usize,
     /// Those that aborted.
     pub aborted: usize,
     /// Those whose outcome nobody knows.
     pub unknown: usize,
-    /// Their micro-operations.
+    /// Reads of committed transactions: without any, nothing could have been refuted.
+    pub reads: usize,
+    /// Models that could not be decided, and with them those that imply them: real time was left
+    /// out, or it would have taken too much memory.
+    pub undecided: Vec<Model>,
+    /// Micro-operations of all transactions.
     pub mops: usize,
     /// Dependencies that were inferred.
     pub edges: usize,

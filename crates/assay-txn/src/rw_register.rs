@@ -149,7 +149,9 @@ impl<'t> Registers<'t> {
             for_each_read(mops, |i, mop, before| {
                 let Does::ReadValue(value) = mop.does() else { return };
                 let first = before.read.is_none() && !before.has_written();
-                if first && writes.follows(mops, mop.key(), i as usize) {
+                let known = value.is_null()
+                    || self.writers.get(mop.key(), value).is_some_and(|w| w.by().is_some());
+                if first && known && writes.follows(mops, mop.key(), i as usize) {
                     updates.push((mop.key(), value, txn.index.0));
                 }
             });

@@ -8,6 +8,7 @@ use crate::cycles::{Class, Cycle, Level};
 use crate::graph::Label;
 use crate::rw_register::Assume;
 use assay_history::{Does, Mop, Outcome, Txn, TxnIndex, TxnKey, Txns, ValueId};
+use rustc_hash::FxHashMap;
 
 type Checked = Result<(), String>;
 
@@ -43,6 +44,8 @@ pub fn verify(txns: &Txns, assume: Assume, anomaly: &Anomaly) -> Result<(), Stri
         }
         (Kind::LostUpdate, Evidence::LostUpdate { key, version, txns }) => {
             must(txns.len() > 1, "one transaction alone loses nothing")?;
+            let known = version.is_null() || v.possible_writers(*key, *version) == 1;
+            must(known, "nobody knows which version that was")?;
             txns.iter().try_for_each(|&t| {
                 let mops = v.txns.mops(TxnIndex(t));
                 let read =
@@ -122,6 +125,12 @@ impl<'t> Verifier<'t> {
         }
     }
 
+    /// How often a value was sent by transactions that may have committed.
+    fn possible_writers(&self, key: TxnKey, value: ValueId) -> usize {
+        let possible = self.all().filter(|&t| self.txn(t).outcome != Outcome::Fail);
+        possible.map(|t| self.writes(t, key).iter().filter(|v| **v == value).count()).sum()
+    }
+
     fn only_aborted_wrote(&self, t: u32, key: TxnKey, value: ValueId) -> bool {
         let others = |o: &u32| self.txn(*o).outcome != Outcome::Fail && self.wrote(*o, key, value);
         self.txn(t).outcome == Outcome::Fail
@@ -158,8 +167,9 @@ impl<'t> Verifier<'t> {
                 must(!self.all().any(|t| self.wrote(t, key, value)), "somebody wrote it")
             }
             (Kind::DuplicateElements, None) => {
-                let twice = |list: &Vec<ValueId>| list.iter().filter(|v| **v == value).count() > 1;
-                must(lists.iter().any(twice), "it is there once")
+                let times = |list: &Vec<ValueId>| list.iter().filter(|v| **v == value).count();
+                let sent = self.possible_writers(key, value).max(1);
+                must(lists.iter().any(|list| times(list) > sent), "it was sent as often")
             }
             (Kind::G1a, Some(writer)) => {
                 must(self.only_aborted_wrote(writer, key, value), "its writer did not abort")
@@ -234,14 +244,20 @@ impl<'t> Verifier<'t> {
         must(level_fits, "it uses another order than it says")
     }
 
+    /// Whether a process had finished the first transaction when it began the second.
+    fn issued_before(&self, a: u32, b: u32) -> bool {
+        let (x, y) = (self.txn(a), self.txn(b));
+        let order = |txn: Txn| (txn.start, txn.end, txn.index);
+        self.is_ok(a) && x.process == y.process && x.end <= y.start && order(x) < order(y)
+    }
+
     fn step(&self, a: u32, b: u32, label: Label, because: &Because) -> Checked {
         must(a != b, "nobody comes before itself")?;
         let (first, second) = (self.txn(a), self.txn(b));
         match (label, because) {
-            (Label::Process, Because::Order) => must(
-                self.is_ok(a) && first.process == second.process && first.start < second.start,
-                "the process did not issue them in this order",
-            ),
+            (Label::Process, Because::Order) => {
+                must(self.issued_before(a, b), "the process did not issue them in this order")
+            }
             (Label::Realtime, Because::Order) => {
                 must(self.is_ok(a) && first.end < second.start, "the first had not ended")
             }
@@ -266,7 +282,10 @@ impl<'t> Verifier<'t> {
             // What the reader had appended itself may stand behind it.
             let saw = |list: &Vec<ValueId>| {
                 let at = list.iter().rposition(|&v| v == first);
-                at.is_some_and(|at| list[at + 1..].iter().all(|&own| self.wrote(b, key, own)))
+                let passed_over = |&value: &ValueId| {
+                    self.wrote(b, key, value) || self.possible_writers(key, value) != 1
+                };
+                at.is_some_and(|at| list[at + 1..].iter().all(passed_over))
             };
             must(self.wrote(a, key, first), "the first did not write it")?;
             return must(self.lists(b, key).iter().any(saw), "the second did not read it");
@@ -325,22 +344,29 @@ impl<'t> Verifier<'t> {
 
     /// Whether a transaction read of another, or (for causality) depends on it in several steps.
     fn could_see(&self, kind: Kind, reader: u32, writer: u32) -> bool {
-        let (mut seen, mut next) = (vec![reader], vec![reader]);
+        let causal = kind == Kind::CausalRead;
+        let mut writers: FxHashMap<(TxnKey, ValueId), Vec<u32>> = FxHashMap::default();
+        let mut sessions: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for t in self.all() {
+            sessions.entry(self.txn(t).process).or_default().push(t);
+            for mop in self.txns.mops(TxnIndex(t)) {
+                let value = mop.written().map(|value| (mop.key(), value));
+                value.into_iter().for_each(|at| writers.entry(at).or_default().push(t));
+            }
+        }
+        let (mut seen, mut next) = (vec![false; self.txns.len()], vec![reader]);
         while let Some(t) = next.pop() {
-            for other in self.all().filter(|o| !seen.contains(o)).collect::<Vec<_>>() {
-                let read = self.txns.mops(TxnIndex(t)).iter().any(|mop| {
-                    let last = self.last(*mop).filter(|value| !value.is_null());
-                    self.is_ok(t) && last.is_some_and(|value| self.wrote(other, mop.key(), value))
-                });
-                let (x, y) = (self.txn(other), self.txn(t));
-                let session = x.process == y.process && x.start < y.start && self.is_ok(other);
-                if read || (session && kind == Kind::CausalRead) {
-                    seen.push(other);
-                    next.extend((kind == Kind::CausalRead).then_some(other));
+            let mops = self.txns.mops(TxnIndex(t)).iter().filter(|_| self.is_ok(t));
+            let read = mops.filter_map(|mop| writers.get(&(mop.key(), self.last(*mop)?))).flatten();
+            let session = sessions[&self.txn(t).process].iter().filter(|_| causal);
+            let before = session.filter(|&&other| self.issued_before(other, t));
+            for &other in read.chain(before).filter(|&&other| other != t) {
+                if !std::mem::replace(&mut seen[other as usize], true) && causal {
+                    next.push(other);
                 }
             }
         }
-        seen[1..].contains(&writer)
+        seen[writer as usize]
     }
 
     /// Whether a transaction read or wrote a version.
@@ -371,8 +397,7 @@ impl<'t> Verifier<'t> {
                 must(self.assume.writes_follow_reads && follows, "the write does not follow")
             }
             VersionReason::Process => {
-                let (x, y) = (self.txn(a), self.txn(b));
-                let ordered = x.process == y.process && x.start < y.start;
+                let ordered = self.issued_before(a, b);
                 must(self.assume.sequential_keys && ordered && met(), "the process saw no order")
             }
             VersionReason::Realtime => {

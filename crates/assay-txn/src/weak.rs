@@ -12,7 +12,7 @@ use crate::anomaly::{Evidence, Kind, WeakStep};
 use crate::found::Found;
 use crate::graph::{Edges, Graph, Label};
 use crate::internal::FEW_MOPS;
-use crate::orders::Whole;
+use crate::orders::{Whole, by_issue};
 use crate::scc::{Successors, components};
 use crate::writers::Writers;
 use assay_history::{Does, Outcome, TxnIndex, TxnKey, Txns, ValueId};
@@ -54,6 +54,8 @@ pub(crate) struct Facts<'t> {
     keys: Vec<TxnKey>,
     /// Committed transactions of each process in order; then unknown ones that were read, alone.
     sessions: Vec<Vec<u32>>,
+    /// By unknown transaction: what its process had done last.
+    before_unknown: FxHashMap<u32, u32>,
 }
 
 impl<'t> Facts<'t> {
@@ -66,13 +68,27 @@ impl<'t> Facts<'t> {
             first_key: Vec::with_capacity(n + 1),
             keys: Vec::new(),
             sessions: vec![Vec::new(); txns.process_count()],
+            before_unknown: FxHashMap::default(),
         };
-        let mut by_start: Vec<u32> = (0..n as u32).collect();
-        by_start.sort_by_key(|&t| txns.txn(TxnIndex(t)).start);
-        for t in by_start {
+        let ended = |before: u32, after: u32| {
+            txns.txn(TxnIndex(before)).end <= txns.txn(TxnIndex(after)).start
+        };
+        for t in by_issue(txns, (0..n as u32).collect()) {
             let txn = txns.txn(TxnIndex(t));
-            if txn.outcome == Outcome::Ok {
-                facts.sessions[txn.process as usize].push(t);
+            let session = &mut facts.sessions[txn.process as usize];
+            let last = session.last().copied();
+            match txn.outcome {
+                // Where a process has several open at once, it is as if it were several.
+                Outcome::Ok if last.is_some_and(|last| !ended(last, t)) => {
+                    let closed = std::mem::replace(session, vec![t]);
+                    facts.sessions.push(closed);
+                }
+                Outcome::Ok => session.push(t),
+                Outcome::Unknown => {
+                    let last = last.filter(|&last| ended(last, t));
+                    facts.before_unknown.extend(last.map(|last| (t, last)));
+                }
+                Outcome::Fail => {}
             }
         }
         for t in 0..n as u32 {
@@ -140,6 +156,16 @@ impl<'t> Facts<'t> {
         self.keys.truncate(kept);
     }
 
+    fn for_each_session_step(&self, mut visit: impl FnMut(u32, u32)) {
+        for session in &self.sessions {
+            session.windows(2).for_each(|w| visit(w[0], w[1]));
+        }
+        let mut unknown: Vec<(u32, u32)> =
+            self.before_unknown.iter().map(|(&t, &before)| (before, t)).collect();
+        unknown.sort_unstable();
+        unknown.into_iter().for_each(|(before, t)| visit(before, t));
+    }
+
     fn reads_of(&self, t: u32) -> &[From] {
         let i = t as usize;
         &self.reads[self.first_read[i] as usize..self.first_read[i + 1] as usize]
@@ -176,20 +202,27 @@ impl<'t> Facts<'t> {
             // A monotonic view is about what is read later; an atomic one about everything.
             let first = if weak == Weak::MonotonicAtomicView { i + 1 } else { 0 };
             let keys = self.keys_of(from.writer);
-            let mut consider = |read: From| {
-                if read.writer != from.writer {
+            // Of reads of the same key the next different one will do: it leads to the others.
+            let next_same = reads[i + 1..]
+                .iter()
+                .position(|read| read.key == from.key && read.writer != from.writer)
+                .map(|offset| i + 1 + offset);
+            let mut consider = |at: usize, read: From| {
+                let other_key = read.key != from.key;
+                if read.writer != from.writer && (other_key || at < i || Some(at) == next_same) {
                     visit(from.writer, read);
                 }
             };
             if !by_key.is_empty() && keys.len() < reads.len() - first {
                 let places = keys.iter().filter_map(|key| by_key.get(key)).flatten();
-                places
-                    .filter(|&&at| at as usize >= first)
-                    .for_each(|&at| consider(reads[at as usize]));
+                let later = places.map(|&at| at as usize).filter(|&at| at >= first);
+                later.for_each(|at| consider(at, reads[at]));
             } else {
-                let touched =
-                    reads[first..].iter().filter(|read| self.writes(from.writer, read.key));
-                touched.for_each(|read| consider(*read));
+                for (at, read) in reads.iter().enumerate().skip(first) {
+                    if self.writes(from.writer, read.key) {
+                        consider(at, *read);
+                    }
+                }
             }
         }
     }
@@ -348,9 +381,7 @@ fn demands(
     if !causal_pairs(facts, &mut pair) {
         return false;
     }
-    for session in &facts.sessions {
-        session.windows(2).for_each(|w| visit(w[0], w[1], WeakStep::Session));
-    }
+    facts.for_each_session_step(|before, after| visit(before, after, WeakStep::Session));
     true
 }
 
@@ -389,6 +420,9 @@ fn causal_pairs(facts: &Facts<'_>, pair: &mut impl FnMut(u32, u32, From)) -> boo
         if s != u32::MAX && i > 0 {
             merge(&past, facts.sessions[s as usize][i as usize - 1]);
         }
+        if let Some(&before) = facts.before_unknown.get(&t) {
+            merge(&past, before);
+        }
         for from in facts.reads_of(t).iter().filter(|from| from.writer != INITIAL) {
             merge(&past, from.writer);
         }
@@ -418,9 +452,7 @@ fn causal_order(facts: &Facts<'_>) -> Option<Vec<u32>> {
             edges.add(from.writer, t, Label::Wr);
         }
     }
-    for session in &facts.sessions {
-        session.windows(2).for_each(|w| edges.add(w[0], w[1], Label::Process));
-    }
+    facts.for_each_session_step(|before, after| edges.add(before, after, Label::Process));
     let graph = Graph::new(n as u32, n, &edges);
     let mut waits = vec![0u32; n];
     edges.list.iter().for_each(|(_, edge)| waits[edge.target() as usize] += 1);

@@ -38,14 +38,13 @@ const fn registers(
 
 const STRICT: &[&str] = &["strict-serializable"];
 /// What read skew leaves, at most.
-const READ_SKEW: &[&str] = &["strong-read-committed", "monotonic-view", "cursor-stability"];
+const READ_SKEW: &[&str] = &["strong-read-committed", "cursor-stability"];
 
 /// What a transaction that contradicts itself leaves.
 const INTERNAL: &[&str] =
     &["strong-read-committed", "monotonic-view", "cursor-stability", "monotonic-atomic-view"];
 /// What lost updates leave.
-const LOST_UPDATE: &[&str] =
-    &["strong-read-committed", "forward-consistent-view", "prefix", "causal"];
+const LOST_UPDATE: &[&str] = &["strong-read-committed", "monotonic-view", "prefix", "causal"];
 const LONG_FORK: &[&str] =
     &["strong-read-committed", "causal", "parallel-snapshot-isolation", "update-serializable"];
 
@@ -129,6 +128,21 @@ const ROWS: &[Row] = &[
         &["G2-item"], &["strong-snapshot-isolation"]),
     registers("lost update", "0 ok r x nil, w x 1; 1 ok r x nil, w x 2",
         &["lost-update", "G2-item"], LOST_UPDATE),
+    lists("a retried append that took effect twice",
+        "0 info append x 1; 1 ok append x 1 | 2 ok r x [1 1]", &[], STRICT),
+    lists("an element that two may have appended hides nobody",
+        "0 ok append x 1, append y 1; 1 ok append x 2; 3 info append x 2; 2 ok r x [1 2], r y []",
+        &["G-single"],
+        &["strong-read-committed", "monotonic-view", "cursor-stability", "causal"]),
+    lists("what stands only in a contradicting list has no place",
+        "0 ok append x 1, append y 1; 1 ok append x 2; 2 ok append x 4, append y 4; \
+         3 ok r x [1 2]; 4 ok r x [4]; 5 ok r y [4 1]",
+        &["incompatible-order"], &["strong-read-uncommitted"]),
+    lists("the cause is in a transaction that nobody answered for",
+        "0 ok append x 1 | 0 info append y 1; 1 ok r y [1], r x []",
+        &["causal-violation", "G-single-process"], &["strong-read-committed", "serializable"]),
+    registers("a value that was written twice names no version",
+        "0 ok w x 1 | 0 ok r x 1, w x 2 | 0 ok w x 1 | 0 ok r x 1, w x 3", &[], STRICT),
     registers("its own write is missing", "0 ok w x 1, r x nil",
         &["internal"], INTERNAL),
 ];

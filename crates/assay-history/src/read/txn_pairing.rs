@@ -195,6 +195,7 @@ impl<N: Notation> TxnAssembler<N> {
                 }
                 None => self.value(text, mop.value)?,
             };
+            mop.kind.has_value(value)?;
             let mut list = None;
             if mop.kind == MopKind::Read && self.style == Style::ListAppend {
                 list = Some(self.list(value)?);

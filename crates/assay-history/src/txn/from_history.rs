@@ -44,14 +44,17 @@ fn add(builder: &mut TxnsBuilder, history: &History, op: &Op, style: Style) -> R
         let View::Str(f) = values.view(f) else { return Err(not_a_mop(values, mop)) };
         let kind = MopKind::named(f).ok_or_else(|| not_a_mop(values, mop))?;
         kind.fits(style)?;
+        kind.has_value(value)?;
         let list = match (kind, style) {
-            (MopKind::Read, Style::ListAppend) if outcome == Outcome::Ok => match value {
+            (MopKind::Read, Style::ListAppend) if answered => match value {
                 ValueId::NULL => Some(&[][..]),
                 _ => Some(list_of(values, value, "what a read of a list returned")?),
             },
             _ => None,
         };
-        builder.mop(txn, kind.mop(key, value, list, outcome))?;
+        // Without an answer nobody knows what a read returned.
+        let known = if answered { outcome } else { Outcome::Unknown };
+        builder.mop(txn, kind.mop(key, value, list, known))?;
     }
     Ok(())
 }
@@ -98,6 +101,18 @@ impl MopKind {
             _ => return Ok(()),
         };
         Err(format!("this is no {} history: {other}", style.name()))
+    }
+
+    /// Whether what is written can be told from nothing at all.
+    pub(crate) fn has_value(self, value: ValueId) -> Result<(), String> {
+        if self != MopKind::Read && value.is_null() {
+            return Err(
+                "a transaction writes null, which cannot be told from a key that was never \
+                        written: write another value"
+                    .to_string(),
+            );
+        }
+        Ok(())
     }
 
     /// The micro-operation; `list` is what a read of a list returned.

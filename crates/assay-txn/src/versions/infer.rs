@@ -116,11 +116,14 @@ impl Versions {
 
     /// A process meets the versions of a key in their order.
     pub(super) fn sequential(&mut self, txns: &Txns, touches: &[Touch]) {
-        let mut by_start: Vec<&[Touch]> = touches.chunk_by(|a, b| a.txn == b.txn).collect();
-        by_start.sort_by_key(|of_txn| txns.txn(TxnIndex(of_txn[0].txn)).start);
+        let mut by_issue: Vec<&[Touch]> = touches.chunk_by(|a, b| a.txn == b.txn).collect();
+        by_issue.sort_by_key(|of_txn| {
+            let txn = txns.txn(TxnIndex(of_txn[0].txn));
+            (txn.start, txn.end, txn.index)
+        });
         // By process and key: the last version met, and by whom.
         let mut last: FxHashMap<(u32, TxnKey), (u32, u32)> = FxHashMap::default();
-        for touch in by_start.into_iter().flatten() {
+        for touch in by_issue.into_iter().flatten() {
             let (node, txn) = (self.node(touch), txns.txn(TxnIndex(touch.txn)));
             if self.key_of[node as usize] == NONE {
                 continue;
@@ -128,6 +131,7 @@ impl Versions {
             let place = (txn.process, touch.key);
             if let Some(&(before, whom)) = last.get(&place)
                 && whom != touch.txn
+                && txns.txn(TxnIndex(whom)).end <= txn.start
             {
                 self.edge(before, node, VersionReason::Process, [whom, touch.txn]);
             }

@@ -92,10 +92,38 @@ impl<'t> View<'t> {
         mops.filter_map(|mop| mop.written().map(|value| (mop.key(), value))).collect()
     }
 
-    /// Where a value stands: its place, or behind everything that was read.
-    fn place(&self, key: TxnKey, value: ValueId) -> usize {
+    /// Where a value stands: its place, or behind everything that was read; `None` if it was read
+    /// only in lists that contradict the order.
+    fn known_place(&self, key: TxnKey, value: ValueId) -> Option<usize> {
         let order = self.orders.get(&key).map_or(&[][..], |order| order);
-        order.iter().position(|&v| v == value).unwrap_or(usize::MAX)
+        let place = order.iter().position(|&v| v == value);
+        place.or_else(|| (!self.is_read(key, value)).then_some(usize::MAX))
+    }
+
+    fn place(&self, key: TxnKey, value: ValueId) -> usize {
+        self.known_place(key, value).unwrap_or(usize::MAX)
+    }
+
+    fn is_read(&self, key: TxnKey, value: ValueId) -> bool {
+        let txns = self.txns;
+        (0..txns.len() as u32).filter(|&t| ok(txns, t)).any(|t| {
+            txns.mops(TxnIndex(t)).iter().filter(|mop| mop.key() == key).any(
+                |mop| matches!(mop.does(), Does::ReadList(l) if txns.list(key, l).contains(&value)),
+            )
+        })
+    }
+
+    /// The last element that exactly one transaction can have appended.
+    fn last_known(&self, key: TxnKey, list: &[ValueId]) -> Option<ValueId> {
+        let single = |value: &&ValueId| {
+            let possible = (0..self.txns.len() as u32)
+                .filter(|&t| self.txns.txn(TxnIndex(t)).outcome != Outcome::Fail);
+            let sent = possible.map(|t| {
+                self.appends(t).iter().filter(|append| **append == (key, **value)).count()
+            });
+            sent.sum::<usize>() == 1
+        };
+        list.iter().rev().find(single).copied()
     }
 
     /// Whether `a` must come before `b`, and why: each label at most once.
@@ -106,9 +134,11 @@ impl<'t> View<'t> {
         }
         let (wa, wb) = (self.appends(a), self.appends(b));
         let ww = wa.iter().any(|&(k, v)| {
-            let later =
-                |&&(k2, v2): &&(TxnKey, ValueId)| k2 == k && self.place(k, v) < self.place(k, v2);
-            wb.iter().any(|w| later(&w))
+            let later = |&(k2, v2): &(TxnKey, ValueId)| {
+                let places = (self.known_place(k, v), self.known_place(k, v2));
+                k2 == k && matches!(places, (Some(first), Some(second)) if first < second)
+            };
+            wb.iter().any(later)
         });
         if ww {
             labels.push(Label::Ww);
@@ -116,7 +146,8 @@ impl<'t> View<'t> {
         if ok(self.txns, b) {
             let reads = external_reads(self.txns, b);
             let wr = reads.iter().any(|read| {
-                read.external.last().is_some_and(|last| wa.contains(&(read.key, *last)))
+                let last = self.last_known(read.key, &read.external);
+                last.is_some_and(|last| wa.contains(&(read.key, last)))
             });
             if wr {
                 labels.push(Label::Wr);
@@ -156,7 +187,7 @@ impl View<'_> {
         };
         match order.iter().enumerate().skip(read.external.len()).find(known) {
             Some((_, next)) => writes.contains(&(read.key, *next)),
-            None => writes.iter().any(|(k, v)| *k == read.key && !order.contains(v)),
+            None => writes.iter().any(|(k, v)| *k == read.key && !self.is_read(*k, *v)),
         }
     }
 }
@@ -258,7 +289,8 @@ fn kinds(view: &View<'_>) -> BTreeSet<Kind> {
             if list.iter().collect::<BTreeSet<_>>().len() < list.len() {
                 kinds.insert(Kind::DuplicateElements);
             }
-            if external.last().is_some_and(|last| view.appends(t).contains(&(key, *last))) {
+            let last = view.last_known(key, &external);
+            if last.is_some_and(|last| view.appends(t).contains(&(key, last))) {
                 kinds.insert(Kind::Internal);
             }
             if let Some(&last) = external.last()

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// Checks every file; the worst result is the exit code.
 pub fn run(args: &CheckArgs, style: Style) -> Exit {
-    if let Some(why) = unusable(args) {
+    if let Some(why) = unusable(args, style) {
         return Trouble { message: why.to_string(), exit: Exit::Usage }.report();
     }
     let mut exit = Exit::Upheld;
@@ -40,7 +40,18 @@ pub fn run(args: &CheckArgs, style: Style) -> Exit {
 }
 
 /// Options that mean nothing for transactions: better an error than no effect.
-fn unusable(args: &CheckArgs) -> Option<&'static str> {
+fn unusable(args: &CheckArgs, style: Style) -> Option<&'static str> {
+    let isolation = &args.isolation;
+    let about_versions = isolation.linearizable_keys
+        || isolation.sequential_keys
+        || isolation.wfr_keys
+        || isolation.recording_complete;
+    if about_versions && style == Style::ListAppend {
+        return Some(
+            "--linearizable-keys, --sequential-keys, --wfr-keys and --recording-complete are for \
+             rw-register: lists show the order of their versions",
+        );
+    }
     if args.calibrate.is_some() {
         return Some("--calibrate is for the models of single objects, not for transactions");
     }
@@ -110,10 +121,13 @@ fn verdict(path: &Path, args: &CheckArgs, report: &Report, shown: &[Shown]) -> E
         );
         return Exit::Bug;
     }
-    if report.ruled_out.has(args.isolation.consistency_model) {
+    let claim = args.isolation.consistency_model;
+    if report.ruled_out.has(claim) {
         Exit::Refuted
-    } else if report.committed == 0 {
+    } else if report.reads == 0 {
         Exit::NothingChecked
+    } else if report.undecided.iter().any(|&model| claim.implied().has(model)) {
+        Exit::Undecided
     } else {
         Exit::Upheld
     }

@@ -84,7 +84,10 @@ fn pictures_are_written() {
 #[test]
 fn a_history_without_a_committed_transaction_is_no_pass() {
     let unknown = "{:process 0, :type :invoke, :f :txn, :value [[:append :y 1]]}\n";
-    for history in ["", unknown] {
+    let empty = "{:process 0, :type :invoke, :f :txn, :value []}\n\
+                 {:process 0, :type :ok, :f :txn, :value []}\n";
+    let blind = format!("{unknown}{}", unknown.replace("invoke", "ok"));
+    for history in ["", unknown, empty, &blind] {
         let run = run_with(
             &["check", "-", "--model", "list-append", "--from", "jepsen-edn"],
             history.as_bytes(),
@@ -100,6 +103,7 @@ fn bad_transactions_are_one_clear_error() {
         ("[[:w :x 1]]", "use rw-register"),
         ("[[:cas :x 1]]", "no micro-operation"),
         ("[[:r :x]]", "fewer than three"),
+        ("[[:append :x nil]]", "writes null"),
         ("[[:r :x 7]]", "which is no list"),
     ] {
         let record = |kind: &str| format!("{{:process 0, :type :{kind}, :value {value}}}\n");
@@ -112,9 +116,13 @@ fn bad_transactions_are_one_clear_error() {
 
 #[test]
 fn options_that_mean_nothing_here_are_refused() {
-    for extra in
-        [&["--calibrate", "3"][..], &["--initial", "5"], &["--independent"], &["-c", "nonsense"]]
-    {
+    for extra in [
+        &["--calibrate", "3"][..],
+        &["--initial", "5"],
+        &["--independent"],
+        &["--linearizable-keys"],
+        &["-c", "nonsense"],
+    ] {
         let args = [&["check", "-", "--model", "list-append"][..], extra].concat();
         let run = run_with(&args, WRITE_SKEW.as_bytes());
         assert_eq!(run.code, 64, "{extra:?}: {}", run.err);
@@ -197,4 +205,69 @@ fn the_pictures_of_the_guide_are_made_from_the_examples() {
         drawn += 1;
     }
     assert!(drawn >= 10);
+}
+
+/// Rows of one process: start, end, input and output.
+fn rows_of(header: &str, ops: &[(u32, i64, i64, &str, &str)]) -> String {
+    let row = |(id, (process, start, end, input, output)): (
+        usize,
+        &(u32, i64, i64, &str, &str),
+    )| {
+        format!(
+            "{{\"op_id\":{id},\"process_id\":{process},\"invoke_ts\":{start},\"complete_ts\":{end},\
+             \"op_type\":\"txn\",\"key\":null,\"input\":{input},\"output\":{output},\"error\":null,\
+             \"timeout_marker\":false,\"node_seen\":null,\"fault_epoch\":null}}\n"
+        )
+    };
+    header.to_string() + &ops.iter().enumerate().map(row).collect::<String>()
+}
+
+const APPEND: &str = r#"[["append","x",1]]"#;
+const SAW_NOTHING: &str = r#"[["r","x",[]]]"#;
+const SAW_IT: &str = r#"[["r","x",[1]]]"#;
+
+#[test]
+fn the_order_of_a_process_is_what_did_not_overlap() {
+    let check = |text: &str, extra: &[&str]| {
+        let args = [&["check", "-", "--model", "list-append"][..], extra].concat();
+        run_with(&args, text.as_bytes())
+    };
+    let header = "{\"event\":\"header\",\"clock\":\"monotonic\",\"pipelined\":true}\n";
+    // The read ran inside the write: either may have been first.
+    let inside = [
+        (0, 0, 10, APPEND, APPEND),
+        (0, 5, 6, SAW_NOTHING, SAW_NOTHING),
+        (1, 20, 21, SAW_IT, SAW_IT),
+    ];
+    let overlapping = check(&rows_of(header, &inside), &[]);
+    assert_eq!(overlapping.code, 0, "{}{}", overlapping.out, overlapping.err);
+    // One after the other, at the same moment: the order of the records decides.
+    let touching = [
+        (0, 5, 5, APPEND, APPEND),
+        (0, 5, 5, SAW_NOTHING, SAW_NOTHING),
+        (1, 9, 10, SAW_IT, SAW_IT),
+    ];
+    for extra in [&[][..], &["--no-realtime", "-c", "strong-session-serializable"]] {
+        let refuted = check(&rows_of("", &touching), extra);
+        assert_eq!(refuted.code, 1, "{}{}", refuted.out, refuted.err);
+        assert!(refuted.out.contains("G-single-process"), "{}", refuted.out);
+    }
+    // Records out of order are put in order first.
+    let unsorted = [(0, 20, 21, SAW_IT, SAW_IT), (0, 0, 1, APPEND, APPEND)];
+    let fine = check(&rows_of("", &unsorted), &[]);
+    assert_eq!(fine.code, 0, "{}{}", fine.out, fine.err);
+}
+
+#[test]
+fn a_committed_transaction_without_an_answer_saw_nobody_knows_what() {
+    let history = rows_of(
+        "",
+        &[
+            (0, 0, 1, APPEND, APPEND),
+            (1, 2, 3, r#"[["r","x",null],["append","y",1]]"#, "null"),
+            (1, 4, 5, SAW_IT, SAW_IT),
+        ],
+    );
+    let run = run_with(&["check", "-", "--model", "list-append"], history.as_bytes());
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
 }
