@@ -66,28 +66,47 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
         })
     };
     let whole = Whole { graph: &graph, moments: moments.as_ref() };
-    let mut cyclic_components = 0;
-    for nodes in components(&whole) {
-        if nodes[1] >= graph.txns {
-            // One transaction and joints: nobody comes before itself.
-            continue;
-        }
-        cyclic_components += 1;
-        let local = Local::new(&whole, &nodes, txns);
-        for cycle in cycles_of(&local, levels(options)) {
-            let kind = Kind::Cycle(cycle.class, cycle.level);
-            found.add(kind, || {
-                let because = inferred.reasons(&cycle);
-                Evidence::Cycle { cycle, because }
-            });
-        }
+    // One transaction and joints are no cycle: nobody comes before itself.
+    let cyclic: Vec<Vec<u32>> =
+        components(&whole).into_iter().filter(|nodes| nodes[1] < graph.txns).collect();
+    let classified = in_parallel(&cyclic, |nodes| {
+        let local = Local::new(&whole, nodes, txns);
+        let cycles = cycles_of(&local, levels(options)).into_iter();
+        cycles.map(|cycle| (inferred.reasons(&cycle), cycle)).collect::<Vec<_>>()
+    });
+    for (because, cycle) in classified.into_iter().flatten() {
+        let kind = Kind::Cycle(cycle.class, cycle.level);
+        found.add(kind, || Evidence::Cycle { cycle, because });
     }
+    let cyclic_components = cyclic.len();
     let weak = inferred.weak(txns, &mut found);
     let mut report = report(txns, options, &inferred, found, &graph, cyclic_components);
     report.undecided.extend(weak.as_ref().map(|_| Model::Causal));
     report.undecided.extend(options.no_realtime.then_some(Model::StrongReadUncommitted));
     report.not_covered.extend(weak);
     Ok(report)
+}
+
+/// Components that are looked at on one thread.
+const COMPONENTS_PER_THREAD_MIN: usize = 32;
+
+/// Does the same to all items, on as many threads as are of use; results in the order of the items.
+fn in_parallel<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(items.len() / COMPONENTS_PER_THREAD_MIN);
+    if threads < 2 {
+        return items.iter().map(work).collect();
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let share = items.len().div_ceil(threads);
+        let running: Vec<_> = items
+            .chunks(share)
+            .map(|chunk| scope.spawn(move || chunk.iter().map(work).collect::<Vec<U>>()))
+            .collect();
+        let done = running.into_iter().map(|thread| thread.join().expect("it does not panic"));
+        done.flatten().collect()
+    })
 }
 
 fn levels(options: &CheckOptions) -> &'static [Level] {
