@@ -27,13 +27,15 @@
 //! In the order of the source: `writers` finds who wrote what; `list_append` and `rw_register`
 //! (with `versions`) infer dependencies and find what is wrong without any cycle; `orders` adds
 //! real time; `scc` finds the components of the graph; `cycles` says which kinds of cycles a
-//! component has, with `reach` and `shortest`; `models` says what they rule out; `explain` says it
-//! in words; `verify` checks it all again, sharing no code with the others.
+//! component has, with `reach` and `shortest`; `weak` decides models that need no order of versions;
+//! `models` says what is ruled out; `explain` says it in words; `verify` checks it all again,
+//! sharing no code with the others; `calibrate` plants anomalies.
 //!
 //! Nothing here reads a file, a clock or a random source, and nothing depends on the order of a
 //! hash table: the same history gives the same report, byte by byte.
 
 mod anomaly;
+mod calibrate;
 mod check;
 mod cycles;
 mod dot;
@@ -56,6 +58,7 @@ mod weak;
 mod writers;
 
 pub use anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
+pub use calibrate::{CalibrationRow, Plant, calibrate};
 pub use check::{CheckError, CheckOptions, check};
 pub use cycles::{Class, Cycle, Level};
 pub use dot::dot;

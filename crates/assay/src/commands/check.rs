@@ -1,7 +1,7 @@
 //! `assay check`: is this history linearizable?
 
-use super::{Trouble, open, write_whole};
-use crate::args::{CheckArgs, OutputFormat, Subject};
+use super::{Outcome, Trouble, each_file, open, write_whole};
+use crate::args::{CheckArgs, Subject};
 use crate::exit::Exit;
 use crate::output::{self, Calibration, Checked};
 use crate::progress;
@@ -37,26 +37,24 @@ pub fn run_subject(args: &CheckArgs, subject: Subject) -> Exit {
 }
 
 fn run_objects(args: &CheckArgs, model: ModelKind) -> Exit {
-    let mut exit = Exit::Upheld;
-    let mut pages = Vec::new();
-    for file in &args.files {
-        let one = match check_file(file, args, model) {
-            Ok(checked) => {
-                match args.output.format {
-                    OutputFormat::Human => output::human(&checked),
-                    OutputFormat::Json => anstream::println!("{}", output::json(&checked)),
-                }
-                let exit = checked.exit;
-                pages.push(checked);
-                exit
-            }
-            Err(trouble) => trouble.report(),
-        };
-        exit = exit.worse(one);
-    }
+    let (exit, pages) = each_file(args, |file| check_file(file, args, model));
     match write_pictures(args, &pages) {
         Ok(()) => exit,
         Err(trouble) => exit.worse(trouble.report()),
+    }
+}
+
+impl Outcome for Checked {
+    fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    fn human(&self) {
+        output::human(self);
+    }
+
+    fn json(&self) -> serde_json::Value {
+        output::json(self)
     }
 }
 

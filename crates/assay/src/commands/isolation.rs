@@ -1,13 +1,13 @@
 //! `assay check --model list-append`: which isolation did the transactions have?
 
 use super::check::command_line;
-use super::{Trouble, open_txns, write_whole};
-use crate::args::{CheckArgs, OutputFormat};
+use super::{Outcome, Trouble, each_file, open_txns, write_whole};
+use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::output::isolation::{self, Isolation, Shown};
 use crate::progress;
 use assay_history::{Style, Txns};
-use assay_txn::{Assume, CheckOptions, Report, dot, explain, verify};
+use assay_txn::{Assume, CheckOptions, Report, calibrate, dot, explain, verify};
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,26 +16,24 @@ pub fn run(args: &CheckArgs, style: Style) -> Exit {
     if let Some(why) = unusable(args, style) {
         return Trouble { message: why.to_string(), exit: Exit::Usage }.report();
     }
-    let mut exit = Exit::Upheld;
-    let mut pages = Vec::new();
-    for file in &args.files {
-        let one = match check_file(file, args, style) {
-            Ok(checked) => {
-                match args.output.format {
-                    OutputFormat::Human => isolation::human(&checked),
-                    OutputFormat::Json => anstream::println!("{}", isolation::json(&checked)),
-                }
-                let exit = checked.exit;
-                pages.push(checked);
-                exit
-            }
-            Err(trouble) => trouble.report(),
-        };
-        exit = exit.worse(one);
-    }
+    let (exit, pages) = each_file(args, |file| check_file(file, args, style));
     match write_pictures(args, &pages) {
         Ok(()) => exit,
         Err(trouble) => exit.worse(trouble.report()),
+    }
+}
+
+impl Outcome for Isolation {
+    fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    fn human(&self) {
+        isolation::human(self);
+    }
+
+    fn json(&self) -> serde_json::Value {
+        isolation::json(self)
     }
 }
 
@@ -51,9 +49,6 @@ fn unusable(args: &CheckArgs, style: Style) -> Option<&'static str> {
             "--linearizable-keys, --sequential-keys, --wfr-keys and --recording-complete are for \
              rw-register: lists show the order of their versions",
         );
-    }
-    if args.calibrate.is_some() {
-        return Some("--calibrate is for the models of single objects, not for transactions");
     }
     if args.initial != "null" {
         return Some("--initial is for registers checked one by one; transactions begin with null");
@@ -84,6 +79,17 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
         report.map_err(|error| Trouble::bad_history(format!("{}: {error}", path.display())))?;
     let check_time = begun.elapsed();
     let shown = shown(&txns, &report, args.witnesses);
+    let calibration = match args.calibrate {
+        Some(count) => {
+            let message = || format!("calibrating: {count} anomalies of each kind");
+            let claim = args.isolation.consistency_model;
+            let rows = progress::while_running(message, || {
+                calibrate(&txns, &options, claim, count, args.seed)
+            });
+            Some(rows.map_err(|error| Trouble::bad_history(error.to_string()))?)
+        }
+        None => None,
+    };
     let exit = verdict(path, args, &report, &shown);
     Ok(Isolation {
         path: path.to_path_buf(),
@@ -93,6 +99,7 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
         txns,
         report,
         shown,
+        calibration,
         read_time,
         check_time,
     })

@@ -8,7 +8,7 @@ mod isolation;
 mod oracles;
 mod pick;
 
-use crate::args::{Cli, Command, InputArgs};
+use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
 use crate::exit::Exit;
 use crate::progress;
 use assay_history::{History, ReadError, ReadOptions, Style, Txns};
@@ -54,6 +54,40 @@ impl Trouble {
         anstream::eprintln!("error: {}", self.message);
         self.exit
     }
+}
+
+/// A result that can be shown.
+pub trait Outcome {
+    /// How it ended.
+    fn exit(&self) -> Exit;
+    /// Prints it for people.
+    fn human(&self);
+    /// It as one JSON object.
+    fn json(&self) -> serde_json::Value;
+}
+
+/// Checks every file and shows each result as it comes; the worst is the exit code.
+pub fn each_file<T: Outcome>(
+    args: &CheckArgs,
+    check: impl Fn(&Path) -> Result<T, Trouble>,
+) -> (Exit, Vec<T>) {
+    let (mut exit, mut results) = (Exit::Upheld, Vec::new());
+    for file in &args.files {
+        let one = match check(file) {
+            Ok(result) => {
+                match args.output.format {
+                    OutputFormat::Human => result.human(),
+                    OutputFormat::Json => anstream::println!("{}", result.json()),
+                }
+                let exit = result.exit();
+                results.push(result);
+                exit
+            }
+            Err(trouble) => trouble.report(),
+        };
+        exit = exit.worse(one);
+    }
+    (exit, results)
 }
 
 /// Reads a history with progress.

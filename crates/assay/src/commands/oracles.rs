@@ -1,8 +1,8 @@
 //! `assay check --checker NAME`: promises other than linearizability and isolation.
 
 use super::check::refuse_unsound;
-use super::{Trouble, open, pick, write_whole};
-use crate::args::{CheckArgs, OutputFormat};
+use super::{Outcome, Trouble, each_file, open, pick, write_whole};
+use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::output::oracles::{self, Judged, Judgement};
 use crate::progress;
@@ -18,23 +18,7 @@ pub fn run(args: &CheckArgs, checkers: &[&'static str]) -> Exit {
         Ok(options) => options,
         Err(trouble) => return trouble.report(),
     };
-    let mut exit = Exit::Upheld;
-    let mut pages = Vec::new();
-    for file in &args.files {
-        let one = match check_file(file, args, checkers, &options) {
-            Ok(judged) => {
-                match args.output.format {
-                    OutputFormat::Human => oracles::human(&judged),
-                    OutputFormat::Json => anstream::println!("{}", oracles::json(&judged)),
-                }
-                let exit = judged.exit;
-                pages.push(judged);
-                exit
-            }
-            Err(trouble) => trouble.report(),
-        };
-        exit = exit.worse(one);
-    }
+    let (exit, pages) = each_file(args, |file| check_file(file, args, checkers, &options));
     let Some(path) = &args.html else { return exit };
     let html = oracles::page(&pages);
     match write_whole(path, |out| out.write_all(html.as_bytes())) {
@@ -43,6 +27,20 @@ pub fn run(args: &CheckArgs, checkers: &[&'static str]) -> Exit {
             exit
         }
         Err(trouble) => exit.worse(trouble.report()),
+    }
+}
+
+impl Outcome for Judged {
+    fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    fn human(&self) {
+        oracles::human(self);
+    }
+
+    fn json(&self) -> serde_json::Value {
+        oracles::json(self)
     }
 }
 

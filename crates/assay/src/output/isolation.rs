@@ -1,12 +1,12 @@
 //! Results about transactions: for people, for programs, and as a page.
 
-use super::grouped;
 use super::human::seconds;
+use super::{grouped, page_of};
 use crate::exit::Exit;
 use anstream::println;
 use assay_history::Txns;
-use assay_report::{Fact, Page, Ring, RingNode, Table, Verdict};
-use assay_txn::{Anomaly, Evidence, Model, Report, Story};
+use assay_report::{Fact, Ring, RingNode, Table};
+use assay_txn::{Anomaly, CalibrationRow, Evidence, Model, Report, Story};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub struct Isolation {
     pub report: Report,
     /// The anomalies that are shown.
     pub shown: Vec<Shown>,
+    /// How sharp the check is on this history.
+    pub calibration: Option<Vec<CalibrationRow>>,
     /// How long reading took.
     pub read_time: Duration,
     /// How long checking took.
@@ -99,6 +101,10 @@ pub fn human(one: &Isolation) {
     for (kind, count) in &report.counts {
         println!("{:>10}  {:<24} {}", grouped(*count as u64), kind.name(), kind.meaning());
     }
+    for row in one.calibration.iter().flatten() {
+        let (kind, planted, caught) = (row.kind.name(), row.planted, row.caught);
+        println!("calibration: {kind:<14} {planted} planted, {caught} caught");
+    }
     for note in &report.not_covered {
         println!("not covered: {note}");
     }
@@ -106,6 +112,9 @@ pub fn human(one: &Isolation) {
     match one.exit {
         Exit::Refuted => println!("next: see it: {} --html report.html", one.command),
         Exit::NothingChecked => println!("next: assay history stats {}", one.path.display()),
+        Exit::Upheld if one.calibration.is_none() => {
+            println!("next: how sharp was this check? {} --calibrate 20", one.command);
+        }
         _ => {}
     }
 }
@@ -190,6 +199,7 @@ pub fn json(one: &Isolation) -> Value {
         "weakest_ruled_out": models(&report.ruled_out.weakest()),
         "ruled_out": models(&report.ruled_out.iter().collect::<Vec<_>>()),
         "scope_not_covered": report.not_covered,
+        "calibration": one.calibration,
         "read_seconds": one.read_time.as_secs_f64(),
         "check_seconds": one.check_time.as_secs_f64(),
         "reproduce": one.command,
@@ -249,25 +259,10 @@ pub fn ring(shown: &Shown) -> Ring {
 
 /// The page about all checked files.
 pub fn page(checked: &[Isolation]) -> String {
-    let worst = checked.iter().map(|one| one.exit).fold(Exit::Upheld, Exit::worse);
-    let mut page = Page {
-        verdict: match worst {
-            Exit::Upheld => Verdict::Upheld,
-            Exit::Refuted => Verdict::Refuted,
-            Exit::NothingChecked => Verdict::NothingChecked,
-            _ => Verdict::Undecided,
-        },
-        headline: match checked {
-            [one] => format!("{}: {}", one.path.display(), one.headline()),
-            many => format!("{} histories, the worst result: {}", many.len(), worst.word()),
-        },
-        ..Page::default()
-    };
+    let results: Vec<_> =
+        checked.iter().map(|one| (one.path.as_path(), one.exit, one.headline())).collect();
+    let mut page = page_of(&results);
     for one in checked {
-        if checked.len() > 1 {
-            let word = one.exit.word();
-            page.notes.push(format!("{}: {word} {}", one.path.display(), one.headline()));
-        }
         page.stories.extend(one.shown.iter().map(|shown| assay_report::Story {
             ring: ring(shown),
             lines: shown.story.sentences.clone(),

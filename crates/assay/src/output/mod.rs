@@ -15,7 +15,8 @@ pub use stats::Stats;
 use crate::exit::Exit;
 use assay_check::{CalibrationRow, Report, Verified};
 use assay_history::{Finding, History};
-use std::path::PathBuf;
+use assay_report::{Page, Verdict};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Everything there is to say about one checked file.
@@ -46,6 +47,28 @@ pub struct Checked {
     pub budget: Duration,
     /// The memory budget in bytes.
     pub memory: usize,
+}
+
+/// A page about one file with this headline, or about several; the worst result colours it.
+pub fn page_of(results: &[(&Path, Exit, String)]) -> Page {
+    let worst = results.iter().map(|(_, exit, _)| *exit).fold(Exit::Upheld, Exit::worse);
+    let mut page = Page {
+        verdict: match worst {
+            Exit::Upheld => Verdict::Upheld,
+            Exit::Refuted => Verdict::Refuted,
+            Exit::NothingChecked => Verdict::NothingChecked,
+            _ => Verdict::Undecided,
+        },
+        headline: format!("{} histories, the worst result: {}", results.len(), worst.word()),
+        ..Page::default()
+    };
+    match results {
+        [(path, _, headline)] => page.headline = format!("{}: {headline}", path.display()),
+        several => page.notes.extend(several.iter().map(|(path, exit, headline)| {
+            format!("{}: {} {headline}", path.display(), exit.word())
+        })),
+    }
+    page
 }
 
 /// The result of `--calibrate`.

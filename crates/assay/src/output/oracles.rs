@@ -1,12 +1,12 @@
 //! Results of checkers for other promises: for people, for programs, and as a page.
 
 use super::human::seconds;
-use super::{finding_text, grouped, place};
+use super::{finding_text, grouped, page_of, place};
 use crate::exit::Exit;
 use anstream::println;
 use assay_history::{Finding, History, OpIndex};
 use assay_oracle::{Anomaly, Answer, CalibrationRow, CheckReport};
-use assay_report::{Fact, Page, Table, Verdict};
+use assay_report::{Fact, Table};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -174,21 +174,12 @@ fn judgement_json(one: &Judged, judgement: &Judgement) -> Value {
 
 /// The page about all checked files.
 pub fn page(checked: &[Judged]) -> String {
-    let worst = checked.iter().map(|one| one.exit).fold(Exit::Upheld, Exit::worse);
-    let mut page = Page {
-        verdict: match worst {
-            Exit::Upheld => Verdict::Upheld,
-            Exit::Refuted => Verdict::Refuted,
-            Exit::NothingChecked => Verdict::NothingChecked,
-            _ => Verdict::Undecided,
-        },
-        headline: format!("{} histories, the worst result: {}", checked.len(), worst.word()),
-        ..Page::default()
+    let headlines = |one: &Judged| {
+        one.judgements.iter().map(|j| headline(&j.report)).collect::<Vec<_>>().join("; ")
     };
-    if let [one] = checked {
-        let lines: Vec<String> = one.judgements.iter().map(|j| headline(&j.report)).collect();
-        page.headline = format!("{}: {}", one.path.display(), lines.join("; "));
-    }
+    let results: Vec<_> =
+        checked.iter().map(|one| (one.path.as_path(), one.exit, headlines(one))).collect();
+    let mut page = page_of(&results);
     for one in checked {
         page.facts.push(Fact::new("history", one.path.display().to_string()));
         page.reproduce.push(one.command.clone());

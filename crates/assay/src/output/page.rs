@@ -1,40 +1,23 @@
 //! Results as pictures: a witness becomes a timeline, a check becomes a page.
 
 use super::json::certificate_json;
-use super::{Checked, grouped};
-use crate::exit::Exit;
+use super::{Checked, grouped, page_of};
 use assay_check::{Anomaly, Refutation, phrase, sentence};
 use assay_history::{OpIndex, Order, Outcome};
-use assay_report::{
-    Band, Bar, Fact, Lane, Page, Role, Step, Stuck, Table, TimeUnit, Timeline, Verdict,
-};
+use assay_report::{Band, Bar, Fact, Lane, Page, Role, Step, Stuck, Table, TimeUnit, Timeline};
 
 /// The page about all checked files: a single one fills it, several follow each other.
 pub fn page(checked: &[Checked]) -> String {
-    let worst = checked.iter().map(|one| one.exit).fold(Exit::Upheld, Exit::worse);
-    let mut page = Page {
-        verdict: match worst {
-            Exit::Upheld => Verdict::Upheld,
-            Exit::Refuted => Verdict::Refuted,
-            Exit::NothingChecked => Verdict::NothingChecked,
-            _ => Verdict::Undecided,
-        },
-        headline: match checked {
-            [one] => format!("{}: {}", one.path.display(), one.headline()),
-            many => format!("{} histories, the worst result: {}", many.len(), worst.word()),
-        },
-        ..Page::default()
-    };
+    let results: Vec<_> =
+        checked.iter().map(|one| (one.path.as_path(), one.exit, one.headline())).collect();
+    let mut page = page_of(&results);
     for one in checked {
-        add(&mut page, one, checked.len() > 1);
+        add(&mut page, one);
     }
     assay_report::html(&page)
 }
 
-fn add(page: &mut Page, one: &Checked, several: bool) {
-    if several {
-        page.notes.push(format!("{}: {} {}", one.path.display(), one.exit.word(), one.headline()));
-    }
+fn add(page: &mut Page, one: &Checked) {
     let mut certificates = Vec::new();
     for refutation in &one.report.refutations {
         page.explanation.extend(refutation.explanation.first().cloned());

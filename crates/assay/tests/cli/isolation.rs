@@ -116,13 +116,9 @@ fn bad_transactions_are_one_clear_error() {
 
 #[test]
 fn options_that_mean_nothing_here_are_refused() {
-    for extra in [
-        &["--calibrate", "3"][..],
-        &["--initial", "5"],
-        &["--independent"],
-        &["--linearizable-keys"],
-        &["-c", "nonsense"],
-    ] {
+    for extra in
+        [&["--initial", "5"][..], &["--independent"], &["--linearizable-keys"], &["-c", "nonsense"]]
+    {
         let args = [&["check", "-", "--model", "list-append"][..], extra].concat();
         let run = run_with(&args, WRITE_SKEW.as_bytes());
         assert_eq!(run.code, 64, "{extra:?}: {}", run.err);
@@ -270,4 +266,26 @@ fn a_committed_transaction_without_an_answer_saw_nobody_knows_what() {
     );
     let run = run_with(&["check", "-", "--model", "list-append"], history.as_bytes());
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+}
+
+#[test]
+fn calibration_says_which_anomalies_this_history_could_have_shown() {
+    let history = "\
+{:process 0, :type :invoke, :f :txn, :value [[:append x 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:append x 1]]}
+{:process 0, :type :invoke, :f :txn, :value [[:append x 2] [:r y nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:append x 2] [:r y []]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r x nil]]}
+{:process 1, :type :ok, :f :txn, :value [[:r x [1 2]]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r x nil]]}
+{:process 1, :type :ok, :f :txn, :value [[:r x [1 2]]]}
+";
+    let args = ["check", "-", "--model", "list-append", "--calibrate", "10", "--format", "json"];
+    let report = json(&run_with(&args, history.as_bytes()));
+    let rows = report["calibration"].as_array().expect("rows").clone();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        assert_eq!(row["planted"], 10, "{row}");
+        assert_eq!(row["caught"], 10, "{row}");
+    }
 }
