@@ -28,8 +28,8 @@
 //! (with `versions`) infer dependencies and find what is wrong without any cycle; `orders` adds
 //! real time; `scc` finds the components of the graph; `cycles` says which kinds of cycles a
 //! component has, with `reach` and `shortest`; `weak` decides models that need no order of
-//! versions; `models` says what is ruled out; `explain` says it in words; `verify` checks it all again,
-//! sharing no code with the others; `calibrate` plants anomalies.
+//! versions; `models` says what is ruled out; `explain` says it in words; `verify` checks it all
+//! again, sharing no code with the others; `calibrate` plants anomalies.
 //!
 //! Nothing here reads a file, a clock or a random source, and nothing depends on the order of a
 //! hash table: the same history gives the same report, byte by byte.
