@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output::isolation::{self, Isolation, Shown};
 use crate::progress;
 use assay_history::{Style, Txns};
-use assay_txn::{Assume, CheckOptions, Report, calibrate, dot, explain, verify};
+use assay_txn::{Assume, CheckOptions, Report, calibrate, dot, explain, self_test, verify};
 use std::path::Path;
 use std::time::Instant;
 
@@ -15,6 +15,10 @@ use std::time::Instant;
 pub fn run(args: &CheckArgs, style: Style) -> Exit {
     if let Some(why) = unusable(args, style) {
         return Trouble { message: why.to_string(), exit: Exit::Usage }.report();
+    }
+    if let Err(why) = self_test(style) {
+        let message = format!("{why}. This is a bug in Assay: please report it.");
+        return Trouble { message, exit: Exit::Bug }.report();
     }
     let (exit, pages) = each_file(args, |file| check_file(file, args, style));
     match write_pictures(args, &pages) {
