@@ -39,7 +39,8 @@ fn one(path: &Path, model: &str, runs: usize) {
         let budget = Budget::new(MEMORY_BYTES_MAX, CONFIGURATIONS_MAX);
         let options =
             CheckOptions { budget: Some(&budget), witnesses_max: 0, ..CheckOptions::new(model) };
-        let (begun, user) = (Instant::now(), user_seconds());
+        let user = user_seconds();
+        let begun = Instant::now();
         let report = check(&history, &options).expect("operations of the model");
         check_s.push(begun.elapsed().as_secs_f64());
         user_s += (user_seconds() - user) / runs as f64;
