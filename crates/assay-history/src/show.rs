@@ -44,23 +44,30 @@ impl Values {
             if i > 0 {
                 out.push(',');
             }
-            match self.as_str(key) {
-                Some(_) => out.push_str(&text),
-                // EDN allows any value as a key; JSON wants a string, so such a key is quoted.
-                None => write_json_str(&text, out),
-            }
+            out.push_str(&self.json_key(&text, key));
             out.push(':');
             self.write_json(value, out);
         }
         out.push('}');
     }
 
-    /// A map's keys as JSON text, its keys and its values, by that text: ids depend on what was
-    /// interned first, which nobody should see.
+    /// EDN allows any value as a key; JSON wants a string, so such a key is quoted.
+    fn json_key(&self, text: &str, key: ValueId) -> String {
+        if self.as_str(key).is_some() {
+            return text.to_string();
+        }
+        let mut quoted = String::new();
+        write_json_str(text, &mut quoted);
+        quoted
+    }
+
+    /// A map's keys as JSON text, its keys and its values, by what JSON makes of the keys: ids
+    /// depend on what was interned first, which nobody should see, and what is written and read
+    /// again must stand in the same order.
     pub(crate) fn sorted_pairs(&self, pairs: &[ValueId]) -> Vec<(String, ValueId, ValueId)> {
         let pair = |pair: &[ValueId]| (self.show(pair[0]).to_string(), pair[0], pair[1]);
         let mut sorted: Vec<_> = pairs.chunks_exact(2).map(pair).collect();
-        sorted.sort();
+        sorted.sort_by_cached_key(|(text, key, _)| (self.json_key(text, *key), text.clone()));
         sorted
     }
 }

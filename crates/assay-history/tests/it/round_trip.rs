@@ -346,3 +346,16 @@ fn long_values_survive() {
         assert_eq!(again.values.as_str(again.ops().next().unwrap().input), Some(long.as_str()));
     }
 }
+
+#[test]
+fn keys_that_are_no_strings_stand_where_they_will_stand_when_read_again() {
+    let edn = "{:process 0, :type :invoke, :f :write, :value {\"a\" 1, 2 [1 2], :k nil}}\n";
+    let rows = |history: &History| {
+        let mut bytes = Vec::new();
+        write_jsonl_rows(history, &mut bytes).expect("memory suffices");
+        bytes
+    };
+    let first = rows(&read_bytes(edn.as_bytes()).expect("it is a history"));
+    let again = rows(&read_bytes(&first).expect("what is written can be read"));
+    assert_eq!(String::from_utf8_lossy(&first), String::from_utf8_lossy(&again));
+}
