@@ -171,7 +171,7 @@ pub(crate) static BANK: BuiltIn = BuiltIn {
         claim: "transfers move money and never make or lose any; no account is overdrawn",
         needs: "`transfer` (input {from, to, amount} or a list of the three) and `read`/`final` \
                 (output: map account to balance, or list); the options `total` and \
-                `negative_allowed`",
+                `negative-allowed`",
         algorithm: "the total of every read; and for each account the range that certain and \
                     possible transfers allow between the first and the last read",
         cost: "O(n · accounts)",

@@ -139,7 +139,7 @@ pub(crate) static DIFFERENTIAL: BuiltIn = BuiltIn {
         patterns: &[6],
         claim: "the system answers as the reference implementation does",
         needs: "any operations with the op_ids of the option `reference`; the option \
-                `ignore_fields` for declared nondeterminism",
+                `ignore-fields` for declared nondeterminism",
         algorithm: "operations joined by op_id, outputs compared leaf by leaf",
         cost: "O(n)",
         cannot_see: "a bug that the reference shares; differences that concurrency allows look \
@@ -164,7 +164,7 @@ pub(crate) static PROPERTY: BuiltIn = BuiltIn {
         patterns: &[2],
         claim: "every assertion that was evaluated during the run held",
         needs: "`assert` (key: which; output: true, false or {ok: ...}); the option \
-                `assertions_expected`",
+                `assertions-expected`",
         algorithm: "counted by assertion: fired and passed",
         cost: "O(n)",
         cannot_see: "what the assertions do not say",

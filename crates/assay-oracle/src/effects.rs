@@ -94,24 +94,25 @@ fn attempts<'h>(table: &Table<'h>, path: &str) -> Result<Vec<(ValueId, Row<'h>)>
     Ok(attempts)
 }
 
+/// A final state that is neither a list nor a map shows nothing: it is no view.
 fn views<'h>(table: &Table<'h>, path: &str) -> Vec<View<'h>> {
-    let key_of = |item: ValueId| table.at_path(item, path).unwrap_or(item);
-    let view = |rows: &[&Row<'h>], is_final: bool| {
-        let effects = rows.iter().flat_map(|row| {
-            let items = match is_final {
-                true => table.elements(row, row.key).unwrap_or_default(),
-                false => table.items(row.output),
-            };
-            items.into_iter().map(|item| (key_of(item), row.index)).collect::<Vec<_>>()
-        });
-        let effects = effects.collect();
-        View { ops: rows.iter().map(|row| **row).collect(), effects, is_final }
+    let keyed = |items: Vec<ValueId>, row: &Row<'h>| -> Vec<(ValueId, OpIndex)> {
+        let key_of = |item: ValueId| table.at_path(item, path).unwrap_or(item);
+        items.into_iter().map(|item| (key_of(item), row.index)).collect()
     };
-    let finals = table.dumps();
+    let dumps = table.dumps();
+    let finals = dumps.iter().filter_map(|row| {
+        let effects = keyed(table.elements(row, row.key)?, row);
+        Some(View { ops: vec![*row], effects, is_final: true })
+    });
     let takes = table.rows.iter().filter(|row| row.ok() && row.is(TAKE));
     let consumers = group_by(takes, |row| row.process);
-    let finals = finals.iter().map(|row| view(&[row], true));
-    finals.chain(consumers.iter().map(|(_, rows)| view(rows, false))).collect()
+    let handed = consumers.iter().map(|(_, rows)| View {
+        ops: rows.iter().map(|row| **row).collect(),
+        effects: rows.iter().flat_map(|row| keyed(table.items(row.output), row)).collect(),
+        is_final: false,
+    });
+    finals.chain(handed).collect()
 }
 
 fn duplicates(check: &mut Check<'_, '_>, view: &View<'_>, path: &str) {
@@ -216,7 +217,7 @@ fn missing(
 }
 
 const NEEDS: &str = "requests with a business key inside the input, at the path in the option \
-    `business_key`; effects in `final`/`dump` (a list of keys or of records with the key at the \
+    `business-key`; effects in `final`/`dump` (a list of keys or of records with the key at the \
     same path) or in `consume`/`dequeue`/`poll`/`recv`/`deliver` outputs";
 const COST: &str = "one pass, O(n) time and memory";
 const TRAP: &str = "the key is op_id, so that no two attempts share it: an error";

@@ -223,7 +223,7 @@ pub(crate) static FAIRNESS: BuiltIn = BuiltIn {
         patterns: &[14],
         claim: "no group is starved: of latency, throughput, errors and spread",
         needs: "any operations with times; the options `group` and `fairness` (limits fixed \
-                before the run), `groups_expected` so that a group without operations is seen",
+                before the run), `groups-expected` so that a group without operations is seen",
         algorithm: "worst p99 over p99 of all, least throughput, error rate by group, spread of \
                     p99 over repeats; each with the range that unknown outcomes leave",
         cost: "O(n log n)",

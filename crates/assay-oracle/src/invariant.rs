@@ -293,7 +293,7 @@ pub(crate) static INVARIANT: BuiltIn = BuiltIn {
         patterns: &[12],
         claim: "at rest, the invariant holds",
         needs: "`final`/`dump` (output: the state); the option `invariant`; the options \
-                `background_idle` and `replicas_converged` where they were shown",
+                `background-idle` and `replicas-converged` where they were shown",
         algorithm: "the expression is evaluated on every final state",
         cost: "O(size of the states · functions in the expression)",
         cannot_see: "states between the dumps; whether the invariant says what was meant",

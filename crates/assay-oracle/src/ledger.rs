@@ -222,8 +222,8 @@ pub(crate) static LEDGER: BuiltIn = BuiltIn {
         patterns: &[11, 12],
         claim: "each credit and debit counts once, however often it was sent, and none is lost",
         needs: "`credit`/`debit` (key: account; input {id, amount}) and `balance`/`read` \
-                (output: whole number); the options `business_key` (default `id`), \
-                `opening_balance` and `negative_allowed`",
+                (output: whole number); the options `business-key` (default `id`), \
+                `opening-balance` and `negative-allowed`",
         algorithm: "requests by id; for each balance the range between certain and possible \
                     requests, from prefix sums",
         cost: "O(n log n)",

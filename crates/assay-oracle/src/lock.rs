@@ -232,7 +232,7 @@ fn old_token(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
 
 const NEEDS: &str = "`acquire` (output: a fencing token, or null; false: not granted) and \
     `release` by process and key; `renew` for leases; `use` (input: the token) at the guarded \
-    resource; the option `clock_skew_ns` if clocks differ";
+    resource; the option `clock-skew` if clocks differ";
 const KINDS: &[&str] =
     &["two-holders", "release-not-held", "token-not-rising", "stale-token-accepted"];
 const PLANTS: &[Plant] = &[
@@ -268,7 +268,7 @@ pub(crate) static LEASE: BuiltIn = BuiltIn {
         aliases: &["leases"],
         patterns: &[12],
         claim: "at no time do two processes hold an unexpired lease; fencing tokens rise",
-        needs: "as `lock`, with the option `lease_ttl_ns`",
+        needs: "as `lock`, with the option `lease-ttl`",
         algorithm: "as `lock`, with spans that end when the lease expires at the earliest",
         cost: "O(n log n)",
         cannot_see: "as `lock`; leases whose time to live differs from the declared one",

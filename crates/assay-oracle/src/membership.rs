@@ -243,7 +243,7 @@ pub(crate) static MEMBERSHIP: BuiltIn = BuiltIn {
         patterns: &[13],
         claim: "views agree at rest, list every member that joined, and nobody who did not",
         needs: "`join`/`leave` (input or key: the member) and `view` (output: list; `node_seen`: \
-                whose view); the option `members_at_start`",
+                whose view); the option `members-at-start`",
         algorithm: "each view against all joins; the last view of each node against the last \
                     change of each member",
         cost: "O(n + size of the views)",

@@ -224,7 +224,7 @@ pub(crate) static ORDER: BuiltIn = BuiltIn {
         needs: "`send`/`produce`/`enqueue`/`append`/`publish` (input: an element written once; \
                 output or `revision`: its position, if known) and `consume`/`poll`/`recv`/\
                 `dequeue`/`deliver` (output: an element or a list) by key; the options \
-                `reorder_window` and `redelivery_allowed`",
+                `reorder-window` and `redelivery-allowed`",
         algorithm: "the newest element a consumer saw, but for the window, must not be newer \
                     than the next; what is older than it and never came was skipped",
         cost: "one pass per consumer, O(n + consumers · elements)",

@@ -208,7 +208,7 @@ pub(crate) static SET: BuiltIn = BuiltIn {
         patterns: &[10],
         claim: "an element that was added, once known, is in every later read",
         needs: "`add` (input: the element) and `read`/`final` (output: a list) by key; the \
-                option `stale_reads_allowed` where only loss counts",
+                option `stale-reads-allowed` where only loss counts",
         algorithm: "per element, when it was known, and the last later read without it",
         cost: "O(size of all reads)",
         cannot_see: "elements no read looked for after they were known; sets with removal",

@@ -277,7 +277,7 @@ pub(crate) static REPLAY: BuiltIn = BuiltIn {
         patterns: &[3],
         claim: "replaying or recovering leads to the state that was there before",
         needs: "`dump`/`final`/`snapshot` and then `replay` (output: the state) by key, or two \
-                dumps; the option `ignore_fields` for declared nondeterminism",
+                dumps; the option `ignore-fields` for declared nondeterminism",
         algorithm: "leaf by leaf, in the order of field names, up to the first difference",
         cost: "O(size of the states)",
         cannot_see: "differences in ignored fields; differences that a later operation undid",
@@ -299,7 +299,7 @@ pub(crate) static REPLICAS: BuiltIn = BuiltIn {
         patterns: &[13],
         claim: "at rest, all replicas hold the same state",
         needs: "`final`/`dump` with `node_seen` naming the replica (output: its state); nothing \
-                else under way; the options `settle_ns` (convergence window) and `ignore_fields`",
+                else under way; the options `settle` (convergence window) and `ignore-fields`",
         algorithm: "the last dump of each replica, compared leaf by leaf with the first replica's",
         cost: "O(n + size of the states)",
         cannot_see: "replicas that were not dumped; states that are equal and wrong",

@@ -119,9 +119,9 @@ impl<'h> Table<'h> {
 
     /// Where an operation stands: its line, or its number where there are no lines.
     pub fn place(&self, op: OpIndex) -> String {
-        match self.history.op(op).invoke_at {
+        match self.history.line(self.history.op(op).invoke_at) {
             0 => format!("operation {}", op.0),
-            at => format!("line {}", self.history.line(at)),
+            line => format!("line {line}"),
         }
     }
 

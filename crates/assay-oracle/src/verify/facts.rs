@@ -262,7 +262,11 @@ impl<'h> Facts<'h> {
         Some(match claim {
             "sent" => self.sends(&op(0)?, text(1)?, text(2)?),
             "holds" => {
-                ok(&op(0)?) && self.times(&op(0)?, &op(1)?, text(2)?, text(3)?) == number(4)?
+                let times = self.times(&op(0)?, &op(1)?, text(2)?, text(3)?);
+                // What is neither a list nor a map shows neither presence nor absence.
+                let shape = self.h.values.view(op(0)?.output);
+                let shows = matches!(shape, View::List(_) | View::Map(_) | View::Null);
+                ok(&op(0)?) && shows && times == number(4)?
             }
             "kept" => {
                 let add = op(0)?;

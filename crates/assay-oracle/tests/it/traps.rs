@@ -372,3 +372,42 @@ fn an_element_that_is_a_map_is_one_element() {
     let verified = assay_oracle::verify(&history, None, &inserted.certificate);
     assert!(verified.is_ok(), "{verified:?}");
 }
+
+#[test]
+fn a_final_state_that_is_neither_list_nor_map_shows_nothing() {
+    let options = Options { business_key: Some("id".into()), ..Options::default() };
+    for state in ["5", "\"x\"", "true"] {
+        let history = sketch(&format!("0 add s {{\"id\":1}} ok\n1 final s - ok {state}"));
+        for name in ["exactly-once", "at-least-once", "no-lost-ack"] {
+            let oracle = named(name).expect("it is listed");
+            let report = oracle.check(&history, &options).expect("it fits");
+            assert!(report.anomalies.is_empty(), "{name}, {state}: {report:?}");
+            assert_ne!(report.answer, Answer::Upheld, "{name}, {state}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_record_of_a_jepsen_history_has_a_line() {
+    let edn = "{:process 0, :type :invoke, :f :add, :value 1}\n\
+               {:process 0, :type :ok, :f :add, :value 1}\n\
+               {:process 1, :type :invoke, :f :final, :value nil}\n\
+               {:process 1, :type :ok, :f :final, :value [2]}\n";
+    let history = assay_history::read(edn.as_bytes(), &assay_history::ReadOptions::default());
+    let oracle = named("no-lost-ack").expect("it is listed");
+    let report = oracle.check(&history.expect("it is a history"), &Options::default());
+    let lost = &report.expect("it fits").anomalies[0].explanation;
+    assert!(lost.contains("[line 1]") && lost.contains("[line 3]"), "{lost}");
+}
+
+#[test]
+fn what_an_oracle_needs_is_named_as_it_is_set() {
+    let known: Vec<&str> = assay_oracle::SETTINGS.iter().map(|setting| setting.name).collect();
+    for oracle in assay_oracle::ORACLES {
+        let info = oracle.info();
+        let quoted = info.needs.split('`').skip(1).step_by(2);
+        for name in quoted.filter(|name| name.contains('_') && *name != "node_seen") {
+            panic!("{}: `{name}` is no setting; there are {known:?}", info.name);
+        }
+    }
+}

@@ -175,8 +175,8 @@ impl Versions {
             if std::mem::replace(&mut cyclic[key], true) {
                 continue;
             }
-            let mut steps = self.steps(first, second).unwrap_or_default();
-            steps.extend(self.steps(second, first).unwrap_or_default());
+            let way = |from, to| self.steps(from, to).expect("a component leads back to itself");
+            let steps = [way(first, second), way(second, first)].concat();
             let key = TxnKey(key as u32);
             found.add(Kind::CyclicVersions, || Evidence::CyclicVersions { key, versions: steps });
         }
