@@ -6,13 +6,14 @@
 
 mod support;
 
+use assay_check::models::Register;
 use assay_check::{Budget, CheckOptions, MODELS, ModelKind, check};
-use assay_history::{History, ReadOptions, read, write_jsonl};
+use assay_history::{History, ReadOptions, ValueId, read, write_jsonl};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use support::objects::object_history;
-use support::plain_wgl::{RegisterCall, linearizable};
+use support::plain_wgl::linearizable;
 use support::{Load, register_history};
 
 const MEMORY_BYTES_MAX: usize = 2 << 30;
@@ -22,6 +23,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     match args.iter().position(|arg| arg == "--one") {
         Some(at) => one(Path::new(&args[at + 1]), &args[at + 2], args[at + 3].parse().unwrap_or(1)),
+        None if args.iter().any(|arg| arg == "corpus") => support::corpus::corpus(),
         None => all(),
     }
 }
@@ -150,7 +152,7 @@ fn all() {
     repeated_values(&bench);
     other_objects(&bench);
     against_the_textbook();
-    corpus();
+    support::corpus::corpus();
     std::fs::remove_dir_all(directory).expect("it was there");
 }
 
@@ -213,10 +215,9 @@ fn against_the_textbook() {
     println!("\nagainst the textbook search (a bit per operation in every cached configuration)");
     for (ops, clients) in [(1_000, 10), (5_000, 10), (10_000, 10), (1_000, 20), (10_000, 20)] {
         let history = register_history(Load::register(ops, clients));
-        let calls: Vec<RegisterCall> =
-            history.ops().map(|op| register_call(&history, &op)).collect();
+        let objects = support::corpus::objects(&history, support::corpus::register_op);
         let begun = Instant::now();
-        let answer = linearizable(&calls);
+        let answer = linearizable(&Register { initial: ValueId::NULL }, &objects);
         let textbook = begun.elapsed().as_secs_f64();
         let ours = median(
             (0..5)
@@ -240,39 +241,4 @@ fn against_the_textbook() {
             textbook / ours
         );
     }
-}
-
-fn register_call(history: &History, op: &assay_history::Op) -> RegisterCall {
-    let (start, end) = history.span(op);
-    let write = history.values.as_int(op.input);
-    let read = if write.is_some() { None } else { history.values.as_int(op.output) };
-    RegisterCall { start, end, write, read }
-}
-
-/// Third-party histories, where they are at hand.
-fn corpus() {
-    let Some(corpus) = std::env::var_os("ASSAY_CORPUS").map(PathBuf::from) else {
-        println!("\ncorpus: not measured, ASSAY_CORPUS is not set");
-        return;
-    };
-    let table = std::fs::read_to_string(corpus.join("expected.tsv")).expect("a corpus has a table");
-    let (mut files, mut total, mut slowest) = (0, 0.0, (0.0, String::new()));
-    for line in table.lines() {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let [file, model, verdict] = fields[..] else { continue };
-        let figures = measure(&corpus.join(file), model, 5);
-        let refuted = figures.answer == "Refuted";
-        assert_eq!(refuted, verdict != "linearizable", "{file}");
-        files += 1;
-        total += figures.check_s;
-        if figures.check_s > slowest.0 {
-            slowest = (figures.check_s, file.to_string());
-        }
-    }
-    println!(
-        "\ncorpus: {files} histories, {:.2} ms of checking in total, slowest {} {:.3} ms",
-        total * 1e3,
-        slowest.1,
-        slowest.0 * 1e3
-    );
 }

@@ -110,7 +110,7 @@ impl<M: Plant> Planter<'_, M> {
             let Some(changed) = self.changed_copy(anomaly) else { break };
             row.planted += 1;
             let limit = Budget::new(self.budget.memory_bytes_max, CONFIGURATIONS_MAX);
-            let (_, decision) = decide_problem(self.model, &Problem::new(changed), &limit);
+            let (_, decision) = decide_problem(self.model, Problem::new(changed), &limit);
             match decision.answer {
                 Answer::Refuted => row.caught += 1,
                 Answer::Linearizable => row.unseen += 1,

@@ -10,7 +10,7 @@ use crate::search::{Answer, Decision, decide};
 use crate::witness;
 use assay_history::{History, OpIndex, ValueId};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What to check and how.
 #[derive(Clone, Copy)]
@@ -23,6 +23,8 @@ pub struct CheckOptions<'a> {
     pub budget: Option<&'a Budget>,
     /// How many refuted parts are reduced to a witness; the others are only counted.
     pub witnesses_max: usize,
+    /// Whether to go on after the first refuted part.
+    pub thoroughness: Thoroughness,
     /// Counts decided operations, for progress.
     pub ops_done: Option<&'a AtomicU64>,
     /// Counts decided parts, for progress.
@@ -40,11 +42,22 @@ impl CheckOptions<'_> {
             initial: ValueId::NULL,
             budget: None,
             witnesses_max: 5,
+            thoroughness: Thoroughness::Everything,
             ops_done: None,
             parts_done: None,
             on_decided: None,
         }
     }
+}
+
+/// How much of a history is looked at once it is known to be refuted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Thoroughness {
+    /// Every part is decided, so that the report names all that are refuted.
+    Everything,
+    /// Parts are decided from the smallest up, and none after the first that is refuted: the
+    /// answer is the same, sooner.
+    FirstRefutation,
 }
 
 /// Why a history cannot be checked against a model.
@@ -120,24 +133,13 @@ fn run<M: Decode>(
         return Ok(check.report(&calls, vec![(&part, Algorithm::Special, decision)]));
     }
     let (calls, parts) = check.reader.parts()?;
-    // The largest first: the last part to finish should be a small one.
-    let mut by_size: Vec<&Part> = parts.iter().collect();
-    by_size.sort_by_key(|part| std::cmp::Reverse(part.ops));
-    let decide = |part: &'_ Part| {
-        let (algorithm, decision) = check.decide(&calls[part.range.clone()]);
-        check.progress(part);
-        (algorithm, decision)
+    let decided = match options.thoroughness {
+        Thoroughness::Everything => check.decide_all(&calls, &parts),
+        Thoroughness::FirstRefutation => check.decide_until_refuted(&calls, &parts),
     };
-    let answers: Vec<(Algorithm, Decision)> = if calls.len() < PARALLEL_CALLS_MIN {
-        by_size.iter().map(|part| decide(part)).collect()
-    } else {
-        by_size.par_iter().map(|part| decide(part)).collect()
-    };
-    let together = by_size.into_iter().zip(answers);
-    let mut decided: Vec<(&Part, Algorithm, Decision)> =
-        together.map(|(part, (algorithm, decision))| (part, algorithm, decision)).collect();
-    decided.sort_by_key(|(part, ..)| (part.key, part.element));
-    Ok(check.report(&calls, decided))
+    let mut report = check.report(&calls, decided);
+    report.parts_skipped = parts.len() - report.parts;
+    Ok(report)
 }
 
 struct Check<'a, M> {
@@ -146,7 +148,60 @@ struct Check<'a, M> {
     budget: &'a Budget,
 }
 
+/// A part with what was found out about it, and how.
+type Decided<'p> = (&'p Part, Algorithm, Decision);
+
 impl<M: Decode> Check<'_, M> {
+    fn decide_all<'p>(&self, calls: &[Call<M::Op>], parts: &'p [Part]) -> Vec<Decided<'p>> {
+        // The largest first: the last part to finish should be a small one.
+        let mut by_size: Vec<&Part> = parts.iter().collect();
+        by_size.sort_by_key(|part| std::cmp::Reverse(part.ops));
+        let mut decided: Vec<Decided<'p>> = if calls.len() < PARALLEL_CALLS_MIN {
+            by_size.into_iter().map(|part| self.decide_part(calls, part)).collect()
+        } else {
+            by_size.into_par_iter().map(|part| self.decide_part(calls, part)).collect()
+        };
+        decided.sort_by_key(|(part, ..)| (part.key, part.element));
+        decided
+    }
+
+    /// Decides parts, the smallest first, up to the first that is refuted. Threads may be ahead of
+    /// it; what they found is left out, so that every run gives the same report.
+    fn decide_until_refuted<'p>(
+        &self,
+        calls: &[Call<M::Op>],
+        parts: &'p [Part],
+    ) -> Vec<Decided<'p>> {
+        let mut by_size: Vec<&Part> = parts.iter().collect();
+        by_size.sort_by_key(|part| (part.ops, part.key, part.element));
+        let first = AtomicUsize::new(usize::MAX);
+        let decide = |(at, part): (usize, &'p Part)| {
+            if at > first.load(Ordering::Relaxed) {
+                return None;
+            }
+            let decided = self.decide_part(calls, part);
+            if decided.2.answer == Answer::Refuted {
+                first.fetch_min(at, Ordering::Relaxed);
+            }
+            Some(decided)
+        };
+        let decided: Vec<Option<Decided<'p>>> = if calls.len() < PARALLEL_CALLS_MIN {
+            by_size.into_iter().enumerate().map(decide).collect()
+        } else {
+            by_size.into_par_iter().enumerate().map(decide).collect()
+        };
+        let needed = first.into_inner().saturating_add(1);
+        let mut decided: Vec<Decided<'p>> = decided.into_iter().take(needed).flatten().collect();
+        decided.sort_by_key(|(part, ..)| (part.key, part.element));
+        decided
+    }
+
+    fn decide_part<'p>(&self, calls: &[Call<M::Op>], part: &'p Part) -> Decided<'p> {
+        let (algorithm, decision) = self.decide(&calls[part.range.clone()]);
+        self.progress(part);
+        (part, algorithm, decision)
+    }
+
     fn progress(&self, part: &Part) {
         if let Some(done) = self.options.ops_done {
             done.fetch_add(part.ops as u64, Ordering::Relaxed);
@@ -161,7 +216,7 @@ impl<M: Decode> Check<'_, M> {
             return (Algorithm::Special, decision);
         }
         let problem = Problem { hint: self.hint(calls), ..Problem::new(calls.to_vec()) };
-        decide_problem(self.reader.model, &problem, self.budget)
+        decide_problem(self.reader.model, problem, self.budget)
     }
 
     /// The order the system assigned, if every required call has its place in it.
@@ -173,7 +228,7 @@ impl<M: Decode> Check<'_, M> {
         if history.has_revisions() { calls.iter().map(of).collect() } else { None }
     }
 
-    fn report(&self, calls: &[Call<M::Op>], decided: Vec<(&Part, Algorithm, Decision)>) -> Report {
+    fn report(&self, calls: &[Call<M::Op>], decided: Vec<Decided<'_>>) -> Report {
         let (history, options) = (self.reader.history, self.options);
         if let Some(on_decided) = options.on_decided {
             on_decided();
@@ -214,7 +269,7 @@ impl<M: Decode> Check<'_, M> {
 /// Decides a problem by a special case if one applies, by search otherwise.
 pub(crate) fn decide_problem<M: Decode>(
     model: &M,
-    problem: &Problem<M::Op>,
+    mut problem: Problem<M::Op>,
     budget: &Budget,
 ) -> (Algorithm, Decision) {
     if problem.start == crate::model::Start::Initial
@@ -222,10 +277,10 @@ pub(crate) fn decide_problem<M: Decode>(
     {
         return (Algorithm::Special, decision);
     }
-    let mut pruned = problem.clone();
-    model.drop_irrelevant(&mut pruned.calls);
-    if pruned.calls.len() != problem.calls.len() {
-        pruned.hint = None;
+    let all = problem.calls.len();
+    model.drop_irrelevant(&mut problem.calls);
+    if problem.calls.len() != all {
+        problem.hint = None;
     }
-    (Algorithm::Search, decide(model, &pruned, budget))
+    (Algorithm::Search, decide(model, &problem, budget))
 }

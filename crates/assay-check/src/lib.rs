@@ -54,7 +54,7 @@ mod witness;
 pub use budget::Budget;
 pub use calibrate::{Anomaly, CalibrationRow, calibrate};
 pub use certificate::Certificate;
-pub use check::{CheckError, CheckOptions, check};
+pub use check::{CheckError, CheckOptions, Thoroughness, check};
 pub use kind::{MODELS, ModelInfo, ModelKind};
 pub use model::{Call, Effect, Model, Problem, Start};
 pub use relax::Relaxation;

@@ -32,6 +32,8 @@ pub struct Report {
     pub ops_known: usize,
     /// Objects checked apart.
     pub parts: usize,
+    /// Parts that were left alone because another was refuted already.
+    pub parts_skipped: usize,
     /// Parts decided by a special case.
     pub parts_special: usize,
     /// Parts decided by search.
@@ -57,6 +59,7 @@ impl Report {
             ops_checked: 0,
             ops_known: 0,
             parts: 0,
+            parts_skipped: 0,
             parts_special: 0,
             parts_search: 0,
             refutations: Vec::new(),

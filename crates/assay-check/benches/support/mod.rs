@@ -1,5 +1,6 @@
 //! Histories for benchmarks: clients in a closed loop against a simulated object that is right.
 
+pub mod corpus;
 pub mod objects;
 pub mod plain_wgl;
 

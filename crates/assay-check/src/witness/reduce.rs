@@ -94,7 +94,7 @@ impl<M: Decode> Reducer<'_, M> {
             return None;
         }
         let allowance = Budget::new(self.budget.memory_bytes_max / 2, ORACLE_CONFIGURATIONS_MAX);
-        let (_, decision) = decide_problem(self.model, &self.relaxed(part, core), &allowance);
+        let (_, decision) = decide_problem(self.model, self.relaxed(part, core), &allowance);
         match decision.answer {
             Answer::Refuted => Some(true),
             Answer::Linearizable => Some(false),

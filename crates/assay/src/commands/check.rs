@@ -5,7 +5,7 @@ use crate::args::{CheckArgs, Subject};
 use crate::exit::Exit;
 use crate::output::{self, Calibration, Checked};
 use crate::progress;
-use assay_check::{Budget, CheckOptions, ModelKind, Report, Verified};
+use assay_check::{Budget, CheckOptions, ModelKind, Report, Thoroughness, Verified};
 use assay_history::{Finding, History, Severity, ValidateOptions, ValueId, validate};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,6 +17,7 @@ pub fn run(args: &CheckArgs) -> Exit {
     match args.model {
         Some(subject) => run_subject(args, subject),
         None if args.oracles.checkers.is_empty() => super::pick::run(args),
+        None if args.fail_fast => no_fail_fast().report(),
         None => super::oracles::run(args, &args.oracles.checkers),
     }
 }
@@ -32,7 +33,18 @@ pub fn run_subject(args: &CheckArgs, subject: Subject) -> Exit {
     }
     match subject {
         Subject::Object(model) => run_objects(args, model),
+        Subject::Transactions(_) if args.fail_fast => no_fail_fast().report(),
         Subject::Transactions(style) => super::isolation::run(args, style),
+    }
+}
+
+/// Only objects are checked apart; the other checkers look at a history as a whole.
+fn no_fail_fast() -> Trouble {
+    Trouble {
+        message: "--fail-fast needs a --model of single objects (register, kv, ...): this checker \
+                  looks at the whole history at once; leave the flag out"
+            .to_string(),
+        exit: Exit::Usage,
     }
 }
 
@@ -75,6 +87,10 @@ fn check_file(path: &Path, args: &CheckArgs, model: ModelKind) -> Result<Checked
         initial,
         budget: Some(&budget),
         witnesses_max: args.witnesses,
+        thoroughness: match args.fail_fast {
+            true => Thoroughness::FirstRefutation,
+            false => Thoroughness::Everything,
+        },
         on_decided: Some(&on_decided),
         ..CheckOptions::new(model)
     };
@@ -238,6 +254,9 @@ pub fn command_line(path: &Path, args: &CheckArgs, model: &str) -> String {
     }
     if args.initial != "null" {
         line += &format!(" --initial '{}'", args.initial);
+    }
+    if args.fail_fast {
+        line += " --fail-fast";
     }
     line
 }

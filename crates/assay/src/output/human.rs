@@ -30,6 +30,12 @@ pub fn human(checked: &Checked) {
             checked.report.refuted_not_shown + checked.report.refutations.len()
         );
     }
+    if checked.report.parts_skipped > 0 {
+        println!(
+            "\nstopped at the first refuted object: {} others were not looked at (--fail-fast).",
+            grouped(checked.report.parts_skipped as u64)
+        );
+    }
     undecided(checked);
     calibration(checked);
     for finding in &checked.findings {

@@ -43,6 +43,7 @@ pub fn json(checked: &Checked) -> Value {
         "ops_checked": report.ops_checked,
         "ops_known": report.ops_known,
         "objects": report.parts,
+        "objects_skipped": report.parts_skipped,
         "objects_without_search": report.parts_special,
         "objects_by_search": report.parts_search,
         "objects_refuted": report.refutations.len() + report.refuted_not_shown,

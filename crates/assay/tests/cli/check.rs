@@ -73,6 +73,57 @@ fn a_budget_that_runs_out_is_undecided_with_the_prefix_and_never_a_pass() {
     assert_eq!(run_with(&args, possible.as_bytes()).code, 0);
 }
 
+/// A register per key, each written and read a few times; every third key reads what nobody wrote.
+fn many_keys(keys: usize, ops: usize) -> String {
+    let mut lines = String::new();
+    for i in 0..keys * ops {
+        let (key, nth) = (i % keys, i / keys);
+        let (start, end) = (10 * i, 10 * i + 5);
+        let (op_type, input, output) = match nth % 2 {
+            0 => ("write", nth.to_string(), "null".to_string()),
+            _ if key % 3 == 2 && nth == ops - 1 => ("read", "null".to_string(), "-1".to_string()),
+            _ => ("read", "null".to_string(), (nth - 1).to_string()),
+        };
+        lines += &format!(
+            "{{\"op_id\":{i},\"process_id\":0,\"invoke_ts\":{start},\"complete_ts\":{end},\
+             \"op_type\":\"{op_type}\",\"key\":\"k{key}\",\"input\":{input},\"output\":{output},\
+             \"error\":null,\"timeout_marker\":false,\"node_seen\":null,\"fault_epoch\":null}}\n"
+        );
+    }
+    lines
+}
+
+#[test]
+fn fail_fast_stops_at_the_first_refuted_object_and_counts_the_others() {
+    let args = ["check", "-", "--model", "register", "--format", "json"];
+    for (keys, ops) in [(9, 4), (3_000, 4)] {
+        let history = many_keys(keys, ops);
+        let whole = json(&run_with(&args, history.as_bytes()));
+        assert_eq!(whole["objects_refuted"], keys / 3);
+        assert_eq!(whole["objects_skipped"], 0);
+        let fast = || run_with(&[&args[..], &["--fail-fast"]].concat(), history.as_bytes());
+        let (first, again) = (json(&fast()), json(&fast()));
+        assert_eq!(fast().code, 1);
+        assert_eq!(first["objects_refuted"], 1);
+        assert_eq!(first["objects"], 3, "two are upheld before it");
+        assert_eq!(first["objects_skipped"], keys - 3);
+        assert_eq!(first["refutations"], again["refutations"], "threads change nothing");
+    }
+    let upheld =
+        json(&run_with(&[&args[..], &["--fail-fast"]].concat(), &many_keys(2, 4).into_bytes()));
+    assert_eq!((&upheld["verdict"], &upheld["objects_skipped"]), (&"upheld".into(), &0.into()));
+}
+
+#[test]
+fn fail_fast_is_refused_where_nothing_can_be_skipped() {
+    let history = example("register-upheld.jsonl");
+    for checker in [["--model", "list-append"], ["--checker", "no-lost-ack"]] {
+        let run = run(&[&["check", &history, "--fail-fast"], &checker[..]].concat());
+        assert_eq!(run.code, 64, "{}", run.err);
+        assert!(run.err.contains("--fail-fast needs a --model of single objects"), "{}", run.err);
+    }
+}
+
 #[test]
 fn calibration_reports_every_kind_and_is_repeatable() {
     let path = example("register-upheld.jsonl");
