@@ -403,11 +403,10 @@ fn the_first_record_of_a_jepsen_history_has_a_line() {
 #[test]
 fn what_an_oracle_needs_is_named_as_it_is_set() {
     let known: Vec<&str> = assay_oracle::SETTINGS.iter().map(|setting| setting.name).collect();
-    for oracle in assay_oracle::ORACLES {
+    for oracle in ORACLES {
         let info = oracle.info();
-        let quoted = info.needs.split('`').skip(1).step_by(2);
-        for name in quoted.filter(|name| name.contains('_') && *name != "node_seen") {
-            panic!("{}: `{name}` is no setting; there are {known:?}", info.name);
-        }
+        let mut quoted = info.needs.split('`').skip(1).step_by(2);
+        let unknown = quoted.find(|name| name.contains('_') && *name != "node_seen");
+        assert_eq!(unknown, None, "{}: there are {known:?}", info.name);
     }
 }
