@@ -48,6 +48,7 @@ mod partition;
 mod relax;
 mod report;
 mod search;
+mod self_test;
 mod verify;
 mod witness;
 
@@ -60,5 +61,6 @@ pub use model::{Call, Effect, Model, Problem, Start};
 pub use relax::Relaxation;
 pub use report::{Algorithm, PartReport, PartialOrder, Refutation, Report, Unfinished};
 pub use search::{Answer, Decision, decide};
+pub use self_test::self_test;
 pub use verify::{Verified, verify};
 pub use witness::{phrase, sentence};

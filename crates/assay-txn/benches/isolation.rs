@@ -4,10 +4,11 @@
 mod support;
 
 use assay_history::{ReadOptions, Style, read_txns};
-use assay_txn::{Assume, CheckOptions, check};
+use assay_txn::{Assume, CheckOptions, Limits, Model, SearchResult, check, prove};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use support::simdb::{Isolation, Settings, Workload, simulate};
 use support::text::{Notation, write_record};
@@ -28,7 +29,12 @@ fn main() {
     );
     let directory = std::env::temp_dir().join(format!("assay-bench-txn-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("the temporary directory is writable");
-    for case in cases(quick) {
+    // `cargo bench --bench isolation -- searched` runs the cases with that word in their name.
+    let wanted = |case: &Case| {
+        let words = || args[1..].iter().filter(|arg| !arg.starts_with('-'));
+        words().next().is_none() || words().any(|word| case.name.contains(word.as_str()))
+    };
+    for case in cases(quick).iter().filter(|case| wanted(case)) {
         case.run(&directory);
     }
     std::fs::remove_dir_all(&directory).expect("it was just made");
@@ -76,6 +82,7 @@ fn cases(quick: bool) -> Vec<Case> {
         case("list-append, 20k, one cyclic component, JSON", nothing, Json, ""),
         case("rw-register, 1M micro-operations, weak models, JSON", events, Json, ""),
         case("rw-register, 100k, linearizable keys, JSON", registers(100_000), Json, "lin"),
+        case("rw-register, 100k, an order searched, JSON", registers(100_000), Json, "search"),
     ];
     if !quick {
         let five = Settings { txns: 5_000_000, ..base };
@@ -87,6 +94,7 @@ fn cases(quick: bool) -> Vec<Case> {
             case("list-append, 1M, snapshot isolation, JSON", snapshot(1_000_000), Json, ""),
             case("rw-register, 1M, linearizable keys, JSON", registers(1_000_000), Json, "lin"),
             case("rw-register, 1M, nothing assumed, JSON", registers(1_000_000), Json, ""),
+            case("rw-register, 1M, an order searched, JSON", registers(1_000_000), Json, "search"),
             case("list-append, 5M, clean, JSON", five, Json, ""),
         ]);
     }
@@ -122,6 +130,10 @@ impl Case {
     }
 }
 
+static NEVER_STOP: AtomicBool = AtomicBool::new(false);
+const NO_LIMITS: Limits<'static> =
+    Limits { steps_max: u64::MAX, bytes_max: 1 << 30, stop: &NEVER_STOP };
+
 /// Reads and checks one history several times and prints the medians.
 fn one(args: &[String]) {
     let style = if args[1] == "list-append" { Style::ListAppend } else { Style::RwRegister };
@@ -133,14 +145,23 @@ fn one(args: &[String]) {
         let file = std::fs::File::open(&args[0]).expect("the history is there");
         let txns = read_txns(file, &ReadOptions::default(), style).expect("it can be read");
         let read = begun.elapsed().as_secs_f64();
-        let report = check(&txns, &options).expect("it can be checked");
+        let mut report = check(&txns, &options).expect("it can be checked");
+        if args[2] == "search" {
+            prove(&txns, false, &mut report, Model::StrictSerializable, NO_LIMITS)
+                .expect("what is found holds");
+        }
         let total = begun.elapsed().as_secs_f64();
         reads.push(read);
         checks.push(total - read);
         both.push(total);
         let counts = report.counts.iter().map(|(kind, n)| format!("{n} {}", kind.name()));
         let counts: Vec<String> = counts.collect();
-        let again = format!("{} cyclic; {}", report.cyclic_components, counts.join(", "));
+        let searched = report.searched.map_or(String::new(), |searched| match searched.result {
+            SearchResult::Order(..) => format!("; an order in {} steps", searched.steps),
+            _ => "; no order found".to_string(),
+        });
+        let counts = counts.join(", ");
+        let again = format!("{} cyclic; {counts}{searched}", report.cyclic_components);
         assert!(found.is_empty() || found == again, "two runs disagree");
         found = again;
     }

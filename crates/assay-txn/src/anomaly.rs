@@ -1,6 +1,7 @@
 //! What can be wrong with a transactional history.
 
 use crate::cycles::{Class, Cycle, Level};
+use crate::search::View;
 use assay_history::{TxnKey, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -34,13 +35,16 @@ pub enum Kind {
     LostUpdate,
     /// A cycle.
     Cycle(Class, Level),
+    /// No order of moments explains all reads: a search has tried them.
+    NoOrder(View, Level),
 }
 
 impl Kind {
     /// All kinds, in the order of a report: the most basic first.
-    pub const ALL: [Kind; 27] = {
+    pub const ALL: [Kind; 34] = {
         use Class::{G0, G1c, G2Item, GNonadjacent, GSingle};
         use Level::{Plain, Process, Realtime};
+        use View::{Prefix, Serial, Snapshot};
         [
             Kind::Phantom,
             Kind::DuplicateElements,
@@ -69,6 +73,13 @@ impl Kind {
             Kind::Cycle(G2Item, Plain),
             Kind::Cycle(G2Item, Process),
             Kind::Cycle(G2Item, Realtime),
+            Kind::NoOrder(Prefix, Plain),
+            Kind::NoOrder(Snapshot, Plain),
+            Kind::NoOrder(Snapshot, Process),
+            Kind::NoOrder(Snapshot, Realtime),
+            Kind::NoOrder(Serial, Plain),
+            Kind::NoOrder(Serial, Process),
+            Kind::NoOrder(Serial, Realtime),
         ]
     };
 
@@ -104,6 +115,13 @@ impl Kind {
             Kind::Cycle(G2Item, Plain) => "G2-item",
             Kind::Cycle(G2Item, Process) => "G2-item-process",
             Kind::Cycle(G2Item, Realtime) => "G2-item-realtime",
+            Kind::NoOrder(View::Prefix, _) => "no-prefix-order",
+            Kind::NoOrder(View::Snapshot, Plain) => "no-snapshot-order",
+            Kind::NoOrder(View::Snapshot, Process) => "no-snapshot-order-process",
+            Kind::NoOrder(View::Snapshot, Realtime) => "no-snapshot-order-realtime",
+            Kind::NoOrder(View::Serial, Plain) => "no-serial-order",
+            Kind::NoOrder(View::Serial, Process) => "no-serial-order-process",
+            Kind::NoOrder(View::Serial, Realtime) => "no-serial-order-realtime",
         }
     }
 
@@ -147,6 +165,16 @@ impl Kind {
             Kind::Cycle(Class::G2Item, _) => {
                 "a circle in which transactions missed each other's writes (write skew)"
             }
+            Kind::NoOrder(View::Serial, _) => {
+                "no order, one transaction after the other, explains what these transactions read"
+            }
+            Kind::NoOrder(View::Snapshot, _) => {
+                "no order of snapshots and commits, without two writers of a key at the same time, \
+                 explains what these transactions read"
+            }
+            Kind::NoOrder(View::Prefix, _) => {
+                "no order of snapshots and commits explains what these transactions read"
+            }
         }
     }
 }
@@ -184,6 +212,7 @@ impl Anomaly {
                 steps.iter().map(|&(t, _)| t).chain(readers).collect()
             }
             Evidence::Cycle { cycle, .. } => cycle.steps.iter().map(|&(t, _)| t).collect(),
+            Evidence::NoOrder { txns, writers } => [&txns[..], writers].concat(),
         };
         let mut seen = FxHashSet::default();
         txns.retain(|&t| t != u32::MAX && seen.insert(t));
@@ -262,6 +291,13 @@ pub enum Evidence {
         cycle: Cycle,
         /// By step: the key, what the first did there, what the second did there.
         because: Vec<Because>,
+    },
+    /// No order of these transactions, and of those they read from, explains what they read.
+    NoOrder {
+        /// The transactions.
+        txns: Vec<u32>,
+        /// Others that they read from.
+        writers: Vec<u32>,
     },
 }
 

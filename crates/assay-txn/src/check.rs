@@ -273,6 +273,7 @@ fn report(
         anomalies,
         strongest: Strongest::of(ruled_out),
         ruled_out,
+        searched: None,
         not_covered: not_covered(txns, options, inferred),
     }
 }
@@ -282,6 +283,10 @@ fn committed_reads(txns: &Txns) -> usize {
     let reads = |index| txns.mops(index).iter().filter(|mop| mop.written().is_none()).count();
     committed.map(|txn| reads(txn.index)).sum()
 }
+
+/// What nothing was concluded about, unless an order is found after all.
+pub(crate) const NO_ORDER_ASSUMED: &str =
+    "no order of versions was assumed: only the initial version is known to come first";
 
 /// What nothing was concluded about.
 fn not_covered(txns: &Txns, options: &CheckOptions, inferred: &Inferred<'_>) -> Vec<String> {
@@ -307,10 +312,7 @@ fn not_covered(txns: &Txns, options: &CheckOptions, inferred: &Inferred<'_>) -> 
         ));
     }
     if txns.style == Style::RwRegister && options.assume == Assume::default() {
-        not_covered.push(
-            "no order of versions was assumed: only the initial version is known to come first"
-                .to_string(),
-        );
+        not_covered.push(NO_ORDER_ASSUMED.to_string());
     }
     if options.no_realtime {
         not_covered.push("real time was left out".to_string());

@@ -1,7 +1,9 @@
 //! An anomaly in words: who did what, and why that cannot be.
 
 use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
+use crate::cycles::Level;
 use crate::graph::Label;
+use crate::search::View;
 use assay_history::{Does, Mop, Style, TxnIndex, TxnKey, Txns, ValueId};
 
 /// A transaction of a story.
@@ -293,6 +295,26 @@ impl Teller<'_> {
         format!("the versions of {key} have no order: {}.{so}", told.join("; "))
     }
 
+    fn no_order(&self, kind: Kind, txns: &[u32]) -> String {
+        let Kind::NoOrder(view, level) = kind else { return String::new() };
+        let order = match view {
+            View::Serial => "no order of these transactions explains",
+            View::Snapshot => {
+                "no order of snapshots and commits, with no two writers of a key at the same time, \
+                 explains"
+            }
+            View::Prefix => "no order of snapshots and commits explains",
+        };
+        let keeping = match level {
+            Level::Plain => "",
+            Level::Process => ", if the transactions of each process stay in their order",
+            Level::Realtime => ", if who ended before another began comes before it",
+        };
+        let names: Vec<String> = txns.iter().map(|&t| self.name(t)).collect();
+        let tried = "every order of all these was tried";
+        format!("{order} what {} read{keeping}; {tried}.", names.join(", "))
+    }
+
     fn sentence(&self, kind: Kind, evidence: &Evidence) -> String {
         match evidence {
             Evidence::Read { reader, key, value, writer } => {
@@ -344,6 +366,7 @@ impl Teller<'_> {
                 format!("{}: that leaves no order of commits.", told.join("; "))
             }
             Evidence::Cycle { .. } => String::new(),
+            Evidence::NoOrder { txns, .. } => self.no_order(kind, txns),
         }
     }
 }

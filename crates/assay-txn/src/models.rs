@@ -9,6 +9,7 @@
 
 use crate::anomaly::Kind;
 use crate::cycles::{Class, Level};
+use crate::search::View;
 use serde::Serialize;
 
 /// The models, each after all it implies.
@@ -182,6 +183,13 @@ fn forbidding(kind: Kind) -> &'static [Model] {
         Kind::Cycle(G2Item, Plain) => &[RepeatableRead],
         Kind::Cycle(G2Item, Process) => &[StrongSessionSerializable],
         Kind::Cycle(G2Item, Realtime) => &[StrictSerializable],
+        Kind::NoOrder(View::Prefix, _) => &[Prefix],
+        Kind::NoOrder(View::Snapshot, Plain) => &[SnapshotIsolation],
+        Kind::NoOrder(View::Snapshot, Process) => &[StrongSessionSnapshotIsolation],
+        Kind::NoOrder(View::Snapshot, Realtime) => &[StrongSnapshotIsolation],
+        Kind::NoOrder(View::Serial, Plain) => &[Serializable],
+        Kind::NoOrder(View::Serial, Process) => &[StrongSessionSerializable],
+        Kind::NoOrder(View::Serial, Realtime) => &[StrictSerializable],
     }
 }
 
@@ -247,7 +255,7 @@ impl Models {
         self.0 & (1 << model as u8) != 0
     }
 
-    fn or(self, other: Models) -> Models {
+    pub(crate) fn or(self, other: Models) -> Models {
         Models(self.0 | other.0)
     }
 

@@ -3,6 +3,7 @@
 use crate::anomaly::{Anomaly, Kind};
 use crate::models::{Model, Models, Strongest};
 use crate::rw_register::Assume;
+use crate::search::Searched;
 use assay_history::Style;
 
 /// The result of a check.
@@ -39,6 +40,8 @@ pub struct Report {
     pub strongest: Strongest,
     /// The models that the anomalies rule out.
     pub ruled_out: Models,
+    /// What a search for an order found, if there was one; see [`crate::prove`].
+    pub searched: Option<Searched>,
     /// What nothing was concluded about.
     pub not_covered: Vec<String>,
 }

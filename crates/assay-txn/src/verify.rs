@@ -7,6 +7,7 @@ use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionSte
 use crate::cycles::{Class, Cycle, Level};
 use crate::graph::Label;
 use crate::rw_register::Assume;
+use crate::verify_order::verify_no_order;
 use assay_history::{Does, Mop, Outcome, Txn, TxnIndex, TxnKey, Txns, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -19,7 +20,7 @@ fn must(holds: bool, what: &str) -> Checked {
 /// Checks an anomaly that was found under these assumptions.
 ///
 /// # Errors
-/// What does not hold.
+/// What does not hold; or, beginning with "too large", that there is too much to look at.
 pub fn verify(txns: &Txns, assume: Assume, anomaly: &Anomaly) -> Result<(), String> {
     let v = Verifier { txns, assume };
     match (&anomaly.kind, &anomaly.evidence) {
@@ -69,6 +70,9 @@ pub fn verify(txns: &Txns, assume: Assume, anomaly: &Anomaly) -> Result<(), Stri
         }),
         (Kind::Cycle(class, level), Evidence::Cycle { cycle, because }) => {
             v.cycle(*class, *level, cycle, because)
+        }
+        (Kind::NoOrder(view, level), Evidence::NoOrder { txns: core, .. }) => {
+            verify_no_order(txns, *view, *level, core)
         }
         (kind, _) => Err(format!("the evidence is not of the kind {}", kind.name())),
     }

@@ -156,6 +156,19 @@ impl<'t> Facts<'t> {
         self.keys.truncate(kept);
     }
 
+    pub(crate) fn txns(&self) -> &'t Txns {
+        self.txns
+    }
+
+    pub(crate) fn sessions(&self) -> &[Vec<u32>] {
+        &self.sessions
+    }
+
+    /// Unknown transactions, each with what its process had done last.
+    pub(crate) fn before_unknown(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.before_unknown.iter().map(|(&t, &before)| (t, before))
+    }
+
     fn for_each_session_step(&self, mut visit: impl FnMut(u32, u32)) {
         for session in &self.sessions {
             session.windows(2).for_each(|w| visit(w[0], w[1]));
@@ -166,12 +179,12 @@ impl<'t> Facts<'t> {
         unknown.into_iter().for_each(|(before, t)| visit(before, t));
     }
 
-    fn reads_of(&self, t: u32) -> &[From] {
+    pub(crate) fn reads_of(&self, t: u32) -> &[From] {
         let i = t as usize;
         &self.reads[self.first_read[i] as usize..self.first_read[i + 1] as usize]
     }
 
-    fn keys_of(&self, t: u32) -> &[TxnKey] {
+    pub(crate) fn keys_of(&self, t: u32) -> &[TxnKey] {
         let i = t as usize;
         &self.keys[self.first_key[i] as usize..self.first_key[i + 1] as usize]
     }

@@ -175,6 +175,22 @@ pub struct IsolationArgs {
     /// (always so for Assay's own format).
     #[arg(long)]
     pub recording_complete: bool,
+    /// Registers: whether to look for an order of all transactions where the absence of cycles
+    /// proves nothing, within --budget, --memory and --states. With "auto", if nothing is declared
+    /// about versions.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = SearchWhen::Auto)]
+    pub search: SearchWhen,
+}
+
+/// When to look for an order of transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum SearchWhen {
+    /// If nothing is declared about the order of versions.
+    Auto,
+    /// Also if something is.
+    Always,
+    /// Leave it at cycles: what has none may still be wrong.
+    Never,
 }
 
 /// How histories are read.

@@ -14,16 +14,19 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    give_panics_exit_codes();
-    match args::Cli::try_parse() {
-        Ok(cli) => commands::run(cli).into(),
-        Err(error) => args::usage_error(&error).into(),
-    }
+    say_that_panics_are_bugs();
+    // A checker's panic is caught where the verdict is made: it leaves a file undecided. Any other
+    // ends here.
+    let run = std::panic::catch_unwind(|| match args::Cli::try_parse() {
+        Ok(cli) => commands::run(cli),
+        Err(error) => args::usage_error(&error),
+    });
+    run.unwrap_or(exit::Exit::Bug).into()
 }
 
-/// Gives panics their exit codes. `assay ... | head` ends quietly: printing to a closed pipe panics
-/// in Rust, and that one is no bug. Everything else is.
-fn give_panics_exit_codes() {
+/// `assay ... | head` ends quietly: printing to a closed pipe panics in Rust, and that one is no
+/// bug. Everything else is.
+fn say_that_panics_are_bugs() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or("");
@@ -32,6 +35,5 @@ fn give_panics_exit_codes() {
         }
         default(info);
         eprintln!("This is a bug in Assay: please report it, with the command and the history.");
-        std::process::exit(exit::BUG);
     }));
 }

@@ -36,7 +36,7 @@ fn place(txns: &Txns, level: Level, possible: &[u32], placed: u64, state: &State
     })
 }
 
-fn before(txns: &Txns, level: Level, a: u32, b: u32) -> bool {
+pub fn before(txns: &Txns, level: Level, a: u32, b: u32) -> bool {
     let (a, b) = (txns.txn(TxnIndex(a)), txns.txn(TxnIndex(b)));
     let process = a.process == b.process && a.start < b.start;
     a.outcome == Outcome::Ok

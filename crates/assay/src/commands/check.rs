@@ -49,6 +49,10 @@ fn no_fail_fast() -> Trouble {
 }
 
 fn run_objects(args: &CheckArgs, model: ModelKind) -> Exit {
+    if let Err(why) = assay_check::self_test(model) {
+        let message = format!("{why}. This is a bug in Assay: please report it.");
+        return Trouble { message, exit: Exit::Bug }.report();
+    }
     let (exit, pages) = each_file(args, |file| check_file(file, args, model));
     match write_pictures(args, &pages) {
         Ok(()) => exit,
@@ -160,9 +164,11 @@ fn check_within(
             budget.configurations()
         )
     };
-    let result = with_deadline(budget, limit, || {
-        progress::while_running(message, || assay_check::check(history, &options))
-    });
+    let result = with_deadline(
+        limit,
+        || budget.stop(),
+        || progress::while_running(message, || assay_check::check(history, &options)),
+    );
     result.map_err(|error| {
         Trouble::bad_history(format!(
             "{}: {}\nhelp: assay explain {} says what the model's operations look like",
@@ -191,8 +197,12 @@ fn calibrate(
     Ok(Calibration { seed: args.seed, asked: count, rows })
 }
 
-/// Stops the budget's searches once the time is up.
-fn with_deadline<T: Send>(budget: &Budget, limit: Duration, work: impl FnOnce() -> T + Send) -> T {
+/// Calls `stop` once the time is up.
+pub fn with_deadline<T: Send>(
+    limit: Duration,
+    stop: impl FnOnce() + Send,
+    work: impl FnOnce() -> T + Send,
+) -> T {
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -200,7 +210,7 @@ fn with_deadline<T: Send>(budget: &Budget, limit: Duration, work: impl FnOnce() 
                 .recv_timeout(limit)
                 .is_err_and(|e| e == std::sync::mpsc::RecvTimeoutError::Timeout)
             {
-                budget.stop();
+                stop();
             }
         });
         let result = work();

@@ -73,7 +73,7 @@ pub fn each_file<T: Outcome>(
 ) -> (Exit, Vec<T>) {
     let (mut exit, mut results) = (Exit::Upheld, Vec::new());
     for file in &args.files {
-        let one = match check(file) {
+        let one = match guarded(file, || check(file)) {
             Ok(result) => {
                 match args.output.format {
                     OutputFormat::Human => result.human(),
@@ -88,6 +88,22 @@ pub fn each_file<T: Outcome>(
         exit = exit.worse(one);
     }
     (exit, results)
+}
+
+/// Does `work` for a file; a panic in it is a bug, and leaves the file undecided: what did not
+/// finish is never a pass, and the other files are still looked at.
+fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    caught.unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let message = format!(
+            "{}: undecided: the checker stopped with a bug of its own ({said}); please report it \
+             with this history",
+            path.display()
+        );
+        Err(Trouble { message, exit: Exit::Undecided })
+    })
 }
 
 /// Reads a history with progress.
@@ -165,4 +181,19 @@ fn make_readable(file: &File) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn make_readable(_: &File) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_in_a_checker_leaves_the_file_undecided_and_is_called_a_bug() {
+        let work = || -> Result<(), Trouble> { panic!("an index that was out of range") };
+        let trouble = guarded(Path::new("history.edn"), work).expect_err("it panicked");
+        assert_eq!(trouble.exit, Exit::Undecided);
+        assert!(trouble.message.starts_with("history.edn: undecided"), "{}", trouble.message);
+        assert!(trouble.message.contains("an index that was out of range"), "{}", trouble.message);
+        assert!(guarded(Path::new("history.edn"), || Ok(1)).is_ok());
+    }
 }

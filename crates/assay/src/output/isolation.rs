@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use anstream::println;
 use assay_history::Txns;
 use assay_report::{Fact, Ring, RingNode, Table};
-use assay_txn::{Anomaly, CalibrationRow, Evidence, Model, Report, Story};
+use assay_txn::{Anomaly, CalibrationRow, Evidence, Level, Model, Report, SearchResult, Story};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,8 +52,18 @@ impl Isolation {
         let (claim, report) = (self.claim.name(), &self.report);
         let committed = grouped(report.committed as u64);
         match self.exit {
-            Exit::Upheld => {
-                format!("{claim}: {committed} committed transactions, no anomaly against it")
+            Exit::Upheld => match report.searched {
+                Some(_) => format!("{claim}: an order of all {committed} transactions was found"),
+                None => {
+                    format!("{claim}: {committed} committed transactions, no anomaly against it")
+                }
+            },
+            Exit::Undecided => {
+                let why = match report.searched.as_ref().map(|searched| &searched.result) {
+                    Some(SearchResult::GaveUp) => "no order was found within the budget",
+                    _ => "it could not be looked at in full",
+                };
+                format!("{claim}: {why}, and nothing against it; {committed} transactions")
             }
             Exit::NothingChecked => {
                 "no committed transaction: nothing could be refuted".to_string()
@@ -108,6 +118,9 @@ pub fn human(one: &Isolation) {
     for note in &report.not_covered {
         println!("not covered: {note}");
     }
+    if let Some(searched) = searched(report) {
+        println!("search: {searched}");
+    }
     println!("evidence: {}", evidence(one));
     match one.exit {
         Exit::Refuted => println!("next: see it: {} --html report.html", one.command),
@@ -135,9 +148,30 @@ fn tell(one: &Isolation, shown: &Shown) {
             cycle.component
         );
     }
-    if shown.verified.is_ok() {
-        println!("  re-checked by the verifier");
+    match &shown.verified {
+        Ok(()) => println!("  re-checked by the verifier"),
+        Err(why) => println!("  not re-checked: {why}"),
     }
+}
+
+/// What came of looking for an order.
+fn searched(report: &Report) -> Option<String> {
+    let searched = report.searched.as_ref()?;
+    let steps = grouped(searched.steps);
+    Some(match &searched.result {
+        SearchResult::Order(level, _) => {
+            let keeping = match level {
+                Level::Plain => "",
+                Level::Process => " that keeps the order of each process",
+                Level::Realtime => " that keeps real time",
+            };
+            format!("an order{keeping} explains every read; it was replayed ({steps} steps tried)")
+        }
+        SearchResult::None(..) => format!("no order explains every read ({steps} steps tried)"),
+        SearchResult::GaveUp => {
+            format!("gave up after {steps} steps: give it more --budget, --memory or --states")
+        }
+    })
 }
 
 fn whose(txns: &Txns, txn: assay_history::TxnIndex) -> String {
@@ -198,6 +232,14 @@ pub fn json(one: &Isolation) -> Value {
         "strongest_possible": models(&report.strongest.0),
         "weakest_ruled_out": models(&report.ruled_out.weakest()),
         "ruled_out": models(&report.ruled_out.iter().collect::<Vec<_>>()),
+        "search": report.searched.as_ref().map(|searched| json!({
+            "result": match searched.result {
+                SearchResult::Order(..) => "order",
+                SearchResult::None(..) => "no-order",
+                SearchResult::GaveUp => "gave-up",
+            },
+            "steps": searched.steps,
+        })),
         "scope_not_covered": report.not_covered,
         "calibration": one.calibration,
         "read_seconds": one.read_time.as_secs_f64(),

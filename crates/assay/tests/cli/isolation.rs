@@ -289,3 +289,47 @@ fn calibration_says_which_anomalies_this_history_could_have_shown() {
         assert_eq!(row["caught"], 10, "{row}");
     }
 }
+
+/// Two readers, one after the other, saw two concurrent writes in different orders; which version
+/// is the later one is not known.
+const TWO_READERS: &str = "\
+{:process 1, :type :invoke, :value [[:w x 2]]}
+{:process 2, :type :invoke, :value [[:w x 3]]}
+{:process 1, :type :ok, :value [[:w x 2]]}
+{:process 2, :type :ok, :value [[:w x 3]]}
+{:process 3, :type :invoke, :value [[:r x nil]]}
+{:process 3, :type :ok, :value [[:r x 2]]}
+{:process 4, :type :invoke, :value [[:r x nil]]}
+{:process 4, :type :ok, :value [[:r x 3]]}
+";
+
+#[test]
+fn registers_without_an_order_of_versions_are_searched() {
+    let check = |more: &[&str]| {
+        let args = [&["check", "-", "--model", "rw-register"], more].concat();
+        run_with(&args, TWO_READERS.as_bytes())
+    };
+    let strict = check(&[]);
+    assert_eq!(strict.code, 1, "{}", strict.err);
+    assert!(strict.out.contains("no-serial-order-realtime"), "{}", strict.out);
+    assert!(strict.out.contains("re-checked by the verifier"), "{}", strict.out);
+    let plain = check(&["-c", "serializable"]);
+    assert_eq!(plain.code, 0, "{}", plain.err);
+    assert!(plain.out.contains("an order of all 4 transactions was found"), "{}", plain.out);
+    assert!(plain.out.contains("it was replayed"), "{}", plain.out);
+    let short = check(&["-c", "serializable", "--states", "2", "--format", "json"]);
+    assert_eq!(short.code, 2, "{}", short.err);
+    assert_eq!(json(&short)["search"]["result"], "gave-up");
+    assert_eq!(json(&short)["verdict"], "undecided");
+    let never = check(&["--search", "never"]);
+    assert_eq!(never.code, 0, "cycles show nothing: {}", never.out);
+    assert!(never.out.contains("not covered: no order of versions"), "{}", never.out);
+}
+
+#[test]
+fn lists_need_no_search_and_say_so() {
+    let args = ["check", "-", "--model", "list-append", "--search", "always"];
+    let run = run_with(&args, WRITE_SKEW.as_bytes());
+    assert_eq!(run.code, 64, "{}", run.out);
+    assert!(run.err.contains("lists show the order"), "{}", run.err);
+}
