@@ -23,6 +23,7 @@ pub fn check_transactions(bytes: &[u8]) {
         assume,
         no_realtime: first & 16 != 0,
         recording_complete: first & 32 != 0,
+        ..CheckOptions::default()
     };
     let Ok(mut report) = assay_txn::check(&txns, &options) else { return };
     let claims =

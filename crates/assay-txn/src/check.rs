@@ -15,7 +15,7 @@ use crate::weak::{self, Facts};
 use assay_history::{Order, Outcome, Style, TxnIndex, Txns};
 
 /// How to check.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
     /// What may be assumed about the order of versions; registers only.
     pub assume: Assume,
@@ -24,6 +24,20 @@ pub struct CheckOptions {
     /// Every write to a register is in the history, so that reading a value nobody wrote is an
     /// anomaly. Assay's own recordings are complete; of others that is not known.
     pub recording_complete: bool,
+    /// What may be held besides the history and its graph, which take space in proportion to the
+    /// file: to see how far each transaction knew every session, many sessions need much.
+    pub bytes_max: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
+            assume: Assume::default(),
+            no_realtime: false,
+            recording_complete: false,
+            bytes_max: 512 << 20,
+        }
+    }
 }
 
 /// Why a history cannot be checked.
@@ -79,7 +93,7 @@ pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> 
         found.add(kind, || Evidence::Cycle { cycle, because });
     }
     let cyclic_components = cyclic.len();
-    let weak = inferred.weak(txns, &mut found);
+    let weak = inferred.weak(txns, options.bytes_max, &mut found);
     let mut report = report(txns, options, &inferred, found, &graph, cyclic_components);
     report.undecided.extend(weak.as_ref().map(|_| Model::Causal));
     report.undecided.extend(options.no_realtime.then_some(Model::StrongReadUncommitted));
@@ -155,7 +169,7 @@ impl<'t> Inferred<'t> {
     /// Looks for what weak models forbid, where it can be there and is not implied: cycles without
     /// anti-dependencies rule these models out already, and lists without read skew have none of
     /// it. Returns what could not be covered.
-    fn weak(&self, txns: &Txns, found: &mut Found) -> Option<String> {
+    fn weak(&self, txns: &Txns, bytes_max: usize, found: &mut Found) -> Option<String> {
         let has = |wanted: &dyn Fn(Class, Level) -> bool| {
             let cycle = |kind: &Kind| matches!(*kind, Kind::Cycle(c, l) if wanted(c, l));
             found.counts.keys().any(cycle)
@@ -166,10 +180,11 @@ impl<'t> Inferred<'t> {
         match self {
             Inferred::Lists(_) if !has(&|c, l| c <= Class::GSingle && l <= Level::Process) => None,
             Inferred::Lists(lists) => {
-                weak::check(&Facts::new(txns, &lists.writers), &lists.version_steps(), found)
+                let facts = Facts::new(txns, &lists.writers);
+                weak::check(&facts, &lists.version_steps(), bytes_max, found)
             }
             Inferred::Registers(registers) => {
-                weak::check(&Facts::new(txns, &registers.writers), &[], found)
+                weak::check(&Facts::new(txns, &registers.writers), &[], bytes_max, found)
             }
         }
     }

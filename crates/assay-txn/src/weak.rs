@@ -39,9 +39,6 @@ enum Weak {
     Causal,
 }
 
-/// The most entries of the table that says how far each transaction has seen every session.
-const CAUSAL_CELLS_MAX: usize = 1 << 27;
-
 /// What is known of all transactions that may have committed.
 pub(crate) struct Facts<'t> {
     txns: &'t Txns,
@@ -314,10 +311,11 @@ impl Successors for Order {
 pub(crate) fn check(
     facts: &Facts<'_>,
     versions: &[(u32, u32, WeakStep)],
+    bytes_max: usize,
     found: &mut Found,
 ) -> Option<String> {
     // What keeps the strongest keeps them all, and nearly every history does.
-    let covered = match keeps(facts, Weak::Causal, versions) {
+    let covered = match keeps(facts, Weak::Causal, versions, bytes_max) {
         Some(true) => return None,
         covered => covered.is_some(),
     };
@@ -327,7 +325,7 @@ pub(crate) fn check(
         (Weak::Causal, Kind::CausalRead),
     ] {
         let (mut list, mut initial) = (Vec::new(), Vec::new());
-        let covered = demands(facts, weak, versions, &mut |from, to, why| match to {
+        let covered = demands(facts, weak, versions, bytes_max, &mut |from, to, why| match to {
             INITIAL => initial.push((from, why)),
             to => list.push((from, to, why)),
         });
@@ -348,15 +346,21 @@ pub(crate) fn check(
         }
     }
     let (txns, processes) = (facts.txns.len(), facts.sessions.len());
-    let too_many =
-        format!("causal consistency: {txns} transactions of {processes} processes are too many");
+    let too_many = format!(
+        "causal consistency: {txns} transactions of {processes} processes are too many for the memory allowed"
+    );
     (!covered).then_some(too_many)
 }
 
 /// Whether a history keeps a model; `None` if that takes too much memory.
-fn keeps(facts: &Facts<'_>, weak: Weak, versions: &[(u32, u32, WeakStep)]) -> Option<bool> {
+fn keeps(
+    facts: &Facts<'_>,
+    weak: Weak,
+    versions: &[(u32, u32, WeakStep)],
+    bytes_max: usize,
+) -> Option<bool> {
     let (mut edges, mut initial) = (Edges::default(), false);
-    let covered = demands(facts, weak, versions, &mut |from, to, _| match to {
+    let covered = demands(facts, weak, versions, bytes_max, &mut |from, to, _| match to {
         INITIAL => initial = true,
         to => edges.add(from, to, Label::Ww),
     });
@@ -374,6 +378,7 @@ fn demands(
     facts: &Facts<'_>,
     weak: Weak,
     versions: &[(u32, u32, WeakStep)],
+    bytes_max: usize,
     visit: &mut impl FnMut(u32, u32, WeakStep),
 ) -> bool {
     versions.iter().for_each(|&(from, to, why)| visit(from, to, why));
@@ -391,7 +396,7 @@ fn demands(
         txns.for_each(|t| facts.pairs(weak, t, &mut |earlier, read| pair(t, earlier, read)));
         return true;
     }
-    if !causal_pairs(facts, &mut pair) {
+    if !causal_pairs(facts, bytes_max, &mut pair) {
         return false;
     }
     facts.for_each_session_step(|before, after| visit(before, after, WeakStep::Session));
@@ -400,9 +405,13 @@ fn demands(
 
 /// For every read, the last transaction of every session that the reader depends on and that wrote
 /// the key. False if there are too many transactions and sessions.
-fn causal_pairs(facts: &Facts<'_>, pair: &mut impl FnMut(u32, u32, From)) -> bool {
+fn causal_pairs(
+    facts: &Facts<'_>,
+    bytes_max: usize,
+    pair: &mut impl FnMut(u32, u32, From),
+) -> bool {
     let (n, width) = (facts.txns.len(), facts.sessions.len());
-    if n.saturating_mul(width) > CAUSAL_CELLS_MAX {
+    if n.saturating_mul(width).saturating_mul(size_of::<u32>()) > bytes_max {
         return false;
     }
     let Some(order) = causal_order(facts) else { return true };

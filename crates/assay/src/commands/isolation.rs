@@ -85,6 +85,7 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
         assume,
         no_realtime: args.isolation.no_realtime,
         recording_complete: args.isolation.recording_complete,
+        bytes_max: args.memory,
     };
     let message = || format!("checking {}: {} transactions", path.display(), txns.len());
     let report = progress::while_running(message, || assay_txn::check(&txns, &options));

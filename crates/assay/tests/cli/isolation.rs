@@ -333,3 +333,20 @@ fn lists_need_no_search_and_say_so() {
     assert_eq!(run.code, 64, "{}", run.out);
     assert!(run.err.contains("lists show the order"), "{}", run.err);
 }
+
+#[test]
+fn memory_bounds_what_transactions_may_take() {
+    let one = |i: usize, kind: &str, seen: &str| {
+        format!("{{:process {i}, :type :{kind}, :value [[:w k{i} 1] [:r k{} {seen}]]}}\n", i + 1)
+    };
+    let all = (0..600).map(|i| one(i, "invoke", "nil") + &one(i, "ok", "nil"));
+    let history: String = all.collect();
+    let check = |memory: &str| {
+        let args = ["check", "-", "--model", "rw-register", "-c", "causal", "--memory", memory];
+        run_with(&args, history.as_bytes())
+    };
+    let little = check("1MiB");
+    assert_eq!(little.code, 2, "{}{}", little.out, little.err);
+    assert!(little.out.contains("600 transactions of 600 processes are too many"), "{}", little.out);
+    assert_eq!(check("4MiB").code, 0);
+}
