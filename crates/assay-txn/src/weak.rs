@@ -347,7 +347,8 @@ pub(crate) fn check(
     }
     let (txns, processes) = (facts.txns.len(), facts.sessions.len());
     let too_many = format!(
-        "causal consistency: {txns} transactions of {processes} processes are too many for the memory allowed"
+        "causal consistency: {txns} transactions of {processes} processes are too many for the \
+         memory that was allowed"
     );
     (!covered).then_some(too_many)
 }

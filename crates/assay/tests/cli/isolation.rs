@@ -347,6 +347,7 @@ fn memory_bounds_what_transactions_may_take() {
     };
     let little = check("1MiB");
     assert_eq!(little.code, 2, "{}{}", little.out, little.err);
-    assert!(little.out.contains("600 transactions of 600 processes are too many"), "{}", little.out);
+    let why = "600 transactions of 600 processes are too many";
+    assert!(little.out.contains(why), "{}", little.out);
     assert_eq!(check("4MiB").code, 0);
 }
