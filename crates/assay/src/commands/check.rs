@@ -226,7 +226,7 @@ fn verify_all(
     history: &History,
     report: &Report,
 ) -> (Vec<Result<Verified, String>>, Exit) {
-    let mut exit = Exit::of(report);
+    let mut exit = crate::exit::of(report);
     let verified: Vec<Result<Verified, String>> = report
         .refutations
         .iter()

@@ -6,13 +6,24 @@ use toml::Table;
 
 /// Every crate, with the crates of this workspace it may use. A new crate gets a row here and a
 /// section in the code map of ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-history", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
     ("assay-oracle", &["assay-history"]),
-    ("assay-report", &[]),
-    ("assay", &["assay-history", "assay-check", "assay-txn", "assay-oracle", "assay-report"]),
+    ("assay-verdict", &[]),
+    ("assay-report", &["assay-verdict"]),
+    (
+        "assay",
+        &[
+            "assay-history",
+            "assay-check",
+            "assay-txn",
+            "assay-oracle",
+            "assay-verdict",
+            "assay-report",
+        ],
+    ),
 ];
 
 const DEPENDENCY_DIRECTION: Rule = Rule {
