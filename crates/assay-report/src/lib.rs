@@ -44,6 +44,7 @@ mod limit;
 mod pack;
 pub mod page;
 mod ring;
+pub mod run;
 mod scene;
 mod svg;
 mod text;

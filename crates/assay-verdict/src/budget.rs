@@ -89,6 +89,23 @@ impl Budget {
     }
 }
 
+/// A time for people: in the largest unit that leaves no remainder.
+///
+/// ```
+/// use assay_verdict::readable_ms;
+/// let times = [1_800_000, 90_000, 90_001].map(readable_ms);
+/// assert_eq!(times, ["30 min", "90 s", "90001 ms"]);
+/// ```
+pub fn readable_ms(ms: u64) -> String {
+    match ms {
+        0 => "0 s".to_string(),
+        ms if ms % 3_600_000 == 0 => format!("{} h", ms / 3_600_000),
+        ms if ms % 60_000 == 0 => format!("{} min", ms / 60_000),
+        ms if ms % 1_000 == 0 => format!("{} s", ms / 1_000),
+        ms => format!("{ms} ms"),
+    }
+}
+
 /// The largest budget, or why there is none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -215,7 +215,8 @@ pub struct RunFacts {
     pub tier: Tier,
     /// Seeds that ran and agree.
     pub seeds_agreeing: u32,
-    /// The answers to both audits.
+    /// The answers to both audits; what is left out is unknown.
+    #[serde(default)]
     pub audits: Audits,
 }
 

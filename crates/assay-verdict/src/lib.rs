@@ -41,7 +41,7 @@ mod state;
 pub use arms::{Aggregate, aggregate};
 pub use audit::{Audits, Check, Effect, Exemption, Measured, RedFlag, WeakOracle};
 pub use blame::{Blame, BugClass, BugTag, Severity};
-pub use budget::{Budget, BudgetError, Budgets, Dimension, Release, Tier};
+pub use budget::{Budget, BudgetError, Budgets, Dimension, Release, Tier, readable_ms};
 pub use exit::Exit;
 pub use facts::{
     Calibration, Checker, Facts, Fault, HistoryFields, Operations, Operator, Rigour, RunFacts,

@@ -28,6 +28,7 @@ pub enum Command {
     /// Look at operation histories: validate, convert, stats.
     #[command(subcommand)]
     History(HistoryCommand),
+    Report(ReportArgs),
     Explain(ExplainArgs),
     /// Print a completion script for a shell.
     Completions {
@@ -280,10 +281,40 @@ pub enum TargetFormat {
     JepsenJson,
 }
 
+/// Turn the record of a test run into documents, with every verdict computed again.
+///
+/// Reads a run record (JSON, see docs/formats/run-record.md), computes each verdict from the
+/// recorded facts, and renders findings/report.md, session-log.md and one file per scenario. It
+/// refuses, one line for each reason, as long as something is missing or not what the facts say.
+///
+/// Without --out, the report goes to standard output. The exit code is that of the run: 0 DONE,
+/// 1 FAIL, 2 DONE_WITH_CONCERNS or INCONCLUSIVE, 3 BLOCKED; 65 if it cannot be reported.
+///
+/// Examples:
+///   assay report run.json --out test-sessions/orders/2026-11-16
+///   assay report run.json --format json
+///   assay report --schema > run-record.schema.json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct ReportArgs {
+    /// The run record; - reads standard input.
+    #[arg(value_name = "RUN.json", required_unless_present = "schema")]
+    pub file: Option<PathBuf>,
+    /// The directory to write the documents to; made if it is not there.
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the JSON Schema of run records and stop.
+    #[arg(long, conflicts_with_all = ["file", "out"])]
+    pub schema: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
 /// Explain a rule, a verdict, an exit code or the models.
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65, ...;
+    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65,
+    /// PASS-hardening, DONE, ...;
     /// without it, everything there is a page for.
     pub code: Option<String>,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! The audits as functions of measured numbers. What was not measured is unknown.
 
 use super::{Audits, Check, RedFlag, WeakOracle};
+use crate::budget::readable_ms;
 use crate::facts::{Fault, RunFacts, SEEDS_AGREEING_MIN};
 use crate::landing::{Landing, LandingState, landing_of};
 use crate::named::named;
@@ -256,7 +257,7 @@ fn red_flag(item: RedFlag, facts: &RunFacts, m: &Measured) -> Check {
         RedFlag::ErrorsSuppressed => match &m.log {
             Some(scan) if scan.lines_read > 0 => answer(
                 scan.matches == 0,
-                format!("{} suspicious lines in {} of the log", scan.matches, scan.lines_read),
+                format!("{} suspicious lines among {} of the log", scan.matches, scan.lines_read),
             ),
             _ => unknown("a search of the system's log"),
         },
@@ -308,9 +309,10 @@ fn fault_check(
 
 fn duration(run: Option<u64>, wanted: Option<u64>, of: &str) -> Check {
     match (run, wanted) {
-        (Some(run), Some(wanted)) => {
-            answer(run >= wanted, format!("{run} ms, {of} asks for {wanted} ms"))
-        }
+        (Some(run), Some(wanted)) => answer(
+            run >= wanted,
+            format!("{}, {of} asks for {}", readable_ms(run), readable_ms(wanted)),
+        ),
         _ => unknown("duration of the run and of its tier"),
     }
 }

@@ -9,10 +9,10 @@ use assay_txn::{Kind, Model, Models};
 use serde_json::json;
 
 /// What is known under a code.
-struct Page {
-    code: String,
-    title: String,
-    text: String,
+pub(super) struct Page {
+    pub(super) code: String,
+    pub(super) title: String,
+    pub(super) text: String,
 }
 
 /// The models page, which is also the documentation.
@@ -67,9 +67,6 @@ const VERDICTS: [(&str, &str, &str); 5] = [
          findings.",
     ),
 ];
-
-const EXITS: &str = "0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad \
-                     history, 69 a file or capability is missing, 70 a bug in Assay.";
 
 /// Prints a page, or what pages there are.
 pub fn run(args: &ExplainArgs) -> Exit {
@@ -131,7 +128,7 @@ fn pages() -> Vec<Page> {
     pages.push(Page {
         code: "exit-codes".into(),
         title: "what the exit codes mean".into(),
-        text: EXITS.into(),
+        text: super::verdict_pages::exit_codes(),
     });
     pages.push(Page {
         code: "models".into(),
@@ -147,6 +144,7 @@ fn pages() -> Vec<Page> {
     }
     pages.extend(isolation_pages());
     pages.extend(checker_pages());
+    pages.extend(super::verdict_pages::pages());
     pages
 }
 
@@ -228,7 +226,7 @@ fn alias<'p>(pages: &'p [Page], wanted: &str) -> Option<&'p Page> {
         "2" => "undecided",
         "3" => "nothing-checked",
         "65" => "bad-history",
-        "64" | "69" | "70" => "exit-codes",
+        "64" | "69" | "70" | "75" | "130" | "143" => "exit-codes",
         name => match (ModelKind::named(name), assay_oracle::named(name)) {
             (Some(model), _) => model.name(),
             (None, Some(oracle)) => oracle.info().name,

@@ -7,6 +7,8 @@ mod history;
 mod isolation;
 mod oracles;
 mod pick;
+mod report;
+mod verdict_pages;
 
 use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
 use crate::exit::Exit;
@@ -22,6 +24,7 @@ pub fn run(cli: Cli) -> Exit {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
+        Command::Report(args) => report::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),

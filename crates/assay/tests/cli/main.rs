@@ -7,6 +7,7 @@ mod histories;
 mod hostile_input;
 mod isolation;
 mod promises;
+mod report;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

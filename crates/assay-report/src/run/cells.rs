@@ -1,0 +1,93 @@
+//! Facts as short texts, for cells of tables.
+
+use super::judged::JudgedArm;
+use assay_verdict::{Calibration, Checker, Facts, Fault, Landing, RunFacts, Verdict, Violation};
+
+/// The landing evidence; `None` if there is nothing to show.
+pub(super) fn landing(facts: &Facts) -> Option<String> {
+    let Facts::Ran(run) = facts else { return None };
+    let Fault::Planned { landings, .. } = &run.fault else { return None };
+    let named = |landing: &&Landing| {
+        let words = [&landing.fault, &landing.injector.what, &landing.victim.what];
+        words.iter().all(|text| !text.trim().is_empty())
+    };
+    let all: Vec<String> = landings.iter().filter(named).map(Landing::evidence).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// The landing evidence, or why there is none.
+pub(super) fn landing_cell(facts: &Facts) -> String {
+    match facts {
+        Facts::Ran(run) if run.fault == Fault::NotPlanned => "n/a: no fault planned".to_string(),
+        Facts::Ran(_) => landing(facts).unwrap_or_else(|| "none: nothing was read".to_string()),
+        _ => "none: did not run".to_string(),
+    }
+}
+
+/// What shows that the oracle ran.
+pub(super) fn oracle_cell(facts: &Facts) -> String {
+    let Facts::Ran(run) = facts else { return "none: did not run".to_string() };
+    let number = |n: Option<u64>| n.map_or("?".to_string(), |n| n.to_string());
+    let ops = &run.operations;
+    let mut text = match run.checker {
+        Checker::NotRun => "did not run".to_string(),
+        Checker::Undecided(why) => format!("no answer ({why})"),
+        Checker::Completed => format!(
+            "consumed {} of {} operations, {}",
+            number(ops.consumed),
+            number(ops.sent),
+            anomalies(run)
+        ),
+    };
+    match run.calibration {
+        Calibration::NotDone => text += "; not calibrated",
+        Calibration::Done { planted, caught } => {
+            text += &format!("; caught {caught} of {planted} planted anomalies");
+        }
+    }
+    text
+}
+
+fn anomalies(run: &RunFacts) -> &'static str {
+    match run.violation {
+        Violation::None => "no anomaly",
+        Violation::NotRerun => "a violation, seed not run again",
+        Violation::NotReproduced => "a violation that did not come back",
+        Violation::Reproduced => "a violation that came back",
+    }
+}
+
+/// The tier that was met.
+pub(super) fn tier(facts: &Facts) -> String {
+    match facts {
+        Facts::Ran(run) => run.tier.name().to_string(),
+        _ => "none (did not run)".to_string(),
+    }
+}
+
+/// The reason of a verdict, with its annotations.
+pub(super) fn reason(arm: &JudgedArm) -> String {
+    let judgement = &arm.judgement;
+    let mut text = without_name(&judgement.sentence, judgement.verdict).to_string();
+    if !judgement.annotations.is_empty() {
+        let notes: Vec<&str> = judgement.annotations.iter().map(|note| note.name()).collect();
+        text += &format!(" ({})", notes.join(", "));
+    }
+    text
+}
+
+/// A sentence without the verdict it begins with, for tables that name the verdict beside it.
+pub(super) fn without_name(sentence: &str, verdict: Verdict) -> &str {
+    let rest = sentence.strip_prefix(verdict.name()).and_then(|rest| rest.strip_prefix(": "));
+    rest.unwrap_or(sentence)
+}
+
+/// Several texts, or that there are none.
+pub(super) fn list(texts: &[String]) -> String {
+    if texts.is_empty() { "none".to_string() } else { texts.join(", ") }
+}
+
+/// `S1`, or `S1/api` for one of several arms.
+pub(super) fn place(scenario: &str, arm: &str) -> String {
+    if scenario == arm { scenario.to_string() } else { format!("{scenario}/{arm}") }
+}

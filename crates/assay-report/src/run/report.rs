@@ -1,0 +1,240 @@
+//! findings/report.md: what a reviewer reads to decide. Ten parts in a fixed order.
+
+use super::judged::{Judged, JudgedArm, JudgedScenario};
+use super::markdown::{Markdown, inline};
+use super::record::Omission;
+use super::{audit, cells, scenario};
+use assay_verdict::{Facts, Family, Release, Verdict};
+
+pub(super) fn page(judged: &Judged) -> String {
+    let mut page = Markdown::default();
+    page.heading(1, &format!("Report: {}", judged.record.sut));
+    page.item("Plan", &judged.record.plan);
+    page.item("Commit under test", &judged.record.commit);
+    page.item("Session dir", &judged.record.directory);
+    summary(&mut page, judged);
+    results(&mut page, judged);
+    findings(&mut page, judged);
+    coverage(&mut page, judged);
+    surfaces(&mut page, judged);
+    disclosures(&mut page, judged);
+    adequacy(&mut page, judged);
+    confidence(&mut page, judged);
+    page.heading(2, "Green-but-broken check");
+    for (scenario, arm) in arms(judged) {
+        page.heading(3, &cells::place(&scenario.scenario.id, &arm.arm.id));
+        audit::audits(&mut page, arm);
+    }
+    page.finish()
+}
+
+fn arms<'a, 'r>(
+    judged: &'a Judged<'r>,
+) -> impl Iterator<Item = (&'a JudgedScenario<'r>, &'a JudgedArm<'r>)> {
+    judged
+        .scenarios
+        .iter()
+        .flat_map(|scenario| scenario.arms.iter().map(move |arm| (scenario, arm)))
+}
+
+fn summary(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Summary");
+    page.line(&format!("**{}**: {}.", judged.verdict, headline(judged)));
+    page.line("");
+    // What broke stands first, then what says least.
+    let mut order: Vec<&JudgedScenario> = judged.scenarios.iter().collect();
+    order.sort_by_key(|scenario| scenario.verdict.level());
+    for scenario in order {
+        let record = scenario.scenario;
+        let (name, sentence) = (inline(&record.name), inline(&scenario.sentence));
+        page.line(&format!("- {} {name} ({}): {sentence}", record.id, record.claims.join(", ")));
+    }
+    let hardened = |scenario: &&JudgedScenario| scenario.verdict == Verdict::PassHardening;
+    let count = judged.scenarios.iter().filter(hardened).count();
+    let all = judged.scenarios.len();
+    page.line(&format!(
+        "\n{count} of {all} scenarios stood up to a fault that provably landed. A claim that was \
+         not broken is \"not observed to break under the faults that were tried\", no more."
+    ));
+}
+
+/// What broke, by name; else what the verdict means.
+fn headline(judged: &Judged) -> String {
+    let broken = judged.scenarios.iter().filter(|s| s.verdict.family() == Family::Fail);
+    let broken: Vec<String> = broken
+        .map(|broken| {
+            let record = broken.scenario;
+            let findings = judged.record.findings.iter().filter(|f| f.scenario == record.id);
+            let findings: Vec<&str> = findings.map(|finding| finding.id.as_str()).collect();
+            let claims = record.claims.join(", ");
+            format!("{claims} is broken by {} ({})", record.id, findings.join(", "))
+        })
+        .collect();
+    if broken.is_empty() { judged.verdict.meaning().to_string() } else { broken.join("; ") }
+}
+
+fn results(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Scenario results");
+    let mut rows = Vec::new();
+    for scenario in &judged.scenarios {
+        let record = scenario.scenario;
+        let from = rows.len();
+        for arm in &scenario.arms {
+            rows.push(vec![
+                cells::place(&record.id, &arm.arm.id),
+                record.name.clone(),
+                arm.judgement.verdict.to_string(),
+                arm.arm.oracle.clone(),
+                cells::oracle_cell(&arm.facts),
+                cells::landing_cell(&arm.facts),
+            ]);
+        }
+        if scenario.arms.len() > 1 {
+            let mut row =
+                vec![record.id.clone(), record.name.clone(), scenario.verdict.to_string()];
+            let reason = cells::without_name(&scenario.sentence, scenario.verdict).to_string();
+            row.extend(["(all arms)".into(), reason, "see arms".into()]);
+            rows.push(row);
+        }
+        // Ids have been checked to be fit for names of files, so they are fit for links.
+        for row in &mut rows[from..] {
+            row.iter_mut().for_each(|cell| *cell = inline(cell));
+            row.push(format!("[{0}.md]({0}.md)", record.id));
+        }
+    }
+    let columns = [
+        "ID",
+        "Scenario",
+        "Verdict",
+        "Oracle",
+        "Oracle execution evidence",
+        "Nemesis landing evidence",
+        "Artifact link",
+    ];
+    page.markdown_table(&columns, &rows, "The plan has no scenarios.");
+}
+
+fn findings(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Findings");
+    if judged.record.findings.is_empty() {
+        page.line("None.");
+    }
+    judged.record.findings.iter().for_each(|finding| scenario::finding(page, 3, finding));
+}
+
+fn coverage(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Coverage summary");
+    let verdict = |id: &String| {
+        let found = judged.scenarios.iter().find(|scenario| scenario.scenario.id == *id);
+        found.map_or(id.clone(), |scenario| format!("{id} ({})", scenario.verdict))
+    };
+    let mut rows = Vec::new();
+    for hypothesis in &judged.record.hypotheses {
+        let row = judged.record.coverage.iter().find(|row| row.hypothesis == hypothesis.id);
+        let by: Vec<String> =
+            row.map_or(Vec::new(), |row| row.exercised_by.iter().map(verdict).collect());
+        let result = match row.and_then(|row| row.not_exercised.as_ref()) {
+            Some(why) => {
+                let kind = match why.kind {
+                    Omission::OutOfScope => "out of scope",
+                    Omission::MissingTooling => "missing tooling",
+                    Omission::Deferred => "deferred",
+                };
+                format!("{kind}: {}", why.reason)
+            }
+            None => "exercised".to_string(),
+        };
+        let by = if by.is_empty() { "—".to_string() } else { by.join(", ") };
+        rows.push(vec![hypothesis.id.clone(), hypothesis.text.clone(), by, result]);
+    }
+    let columns = ["Hypothesis", "Idea", "Exercised by (result)", "Remark"];
+    page.table(&columns, &rows, "The plan has no hypotheses.");
+}
+
+fn surfaces(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Surface coverage");
+    let (mut rows, mut missing) = (Vec::new(), Vec::new());
+    for (scenario, arm) in arms(judged) {
+        let Some(surface) = &arm.arm.surface else { continue };
+        let ran = matches!(arm.facts, Facts::Ran(_));
+        if !ran {
+            missing.push(inline(surface));
+        }
+        let reason = match arm.judgement.verdict {
+            Verdict::PassHardening => "—".to_string(),
+            _ => cells::reason(arm),
+        };
+        rows.push(vec![
+            cells::place(&scenario.scenario.id, &arm.arm.id),
+            surface.clone(),
+            "yes".to_string(),
+            if ran { "yes" } else { "no" }.to_string(),
+            arm.judgement.verdict.to_string(),
+            reason,
+        ]);
+    }
+    let columns =
+        ["Scenario / arm", "Surface", "Planned", "Executed", "Verdict", "Downgrade reason"];
+    page.table(&columns, &rows, "No scenario is split into surfaces.");
+    if !rows.is_empty() {
+        let names = if missing.is_empty() { "none".to_string() } else { missing.join(", ") };
+        page.line(&format!("\nSurfaces that were not exercised: {names}."));
+    }
+}
+
+fn disclosures(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Release-budget disclosures");
+    let row = |scenario: &JudgedScenario| match &scenario.scenario.budgets.release {
+        Release::NotProvided { reason, revisit_when } => {
+            Some(vec![scenario.scenario.id.clone(), reason.clone(), revisit_when.clone()])
+        }
+        Release::Budget(_) => None,
+    };
+    let rows: Vec<Vec<String>> = judged.scenarios.iter().filter_map(row).collect();
+    let columns = ["Scenario", "Reason", "Revisit when"];
+    page.table(&columns, &rows, "Every scenario has a release budget.");
+}
+
+fn adequacy(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Adequacy assessment vs plan");
+    let mut rows = Vec::new();
+    let (mut short, mut broken) = (Vec::new(), Vec::new());
+    for claim in &judged.record.claims {
+        let tried: Vec<&JudgedScenario> = judged.trying(&claim.id).collect();
+        let ran: Vec<String> =
+            tried.iter().map(|s| format!("{} {}", s.scenario.id, s.verdict)).collect();
+        if tried.iter().any(|s| s.verdict.family() == Family::Fail) {
+            broken.push(claim.id.clone());
+        } else if tried.is_empty() || tried.iter().any(|s| s.verdict.family() != Family::Pass) {
+            short.push(claim.id.clone());
+        }
+        let (argument, after) = claim
+            .adequacy
+            .as_ref()
+            .map_or(("none", "none"), |row| (row.argument.as_str(), row.after.as_str()));
+        let ran = if ran.is_empty() { "nothing".to_string() } else { ran.join("; ") };
+        rows.push(vec![claim.id.clone(), argument.to_string(), ran, after.to_string()]);
+    }
+    let columns =
+        ["Claim", "Plan's adequacy argument", "What actually ran", "Adequacy after this run"];
+    page.table(&columns, &rows, "The plan makes no claims.");
+    if !broken.is_empty() {
+        page.line(&format!("\nBroken: {}.", broken.join(", ")));
+    }
+    if !short.is_empty() {
+        let claims = short.join(", ");
+        page.line(&format!("\nMore is uncertain than the plan declares about: {claims}."));
+    }
+    if broken.is_empty() && short.is_empty() {
+        page.line("\nWhat the plan relied on ran and passed.");
+    }
+}
+
+fn confidence(page: &mut Markdown, judged: &Judged) {
+    page.heading(2, "Confidence delta");
+    let row = |delta: &super::record::Confidence| {
+        vec![delta.claim.clone(), delta.delta.name().to_string(), delta.reason.clone()]
+    };
+    let rows: Vec<Vec<String>> = judged.record.confidence.iter().map(row).collect();
+    page.table(&["Claim", "Delta", "Reason"], &rows, "The plan makes no claims.");
+}
