@@ -216,6 +216,16 @@ fn the_draft_of_confidence_follows_the_verdicts() {
         record.confidence[0].delta = delta;
         assert!(render(&record).is_ok(), "{delta:?}");
     }
+    // Smoke passes show that the harness works: they add no confidence.
+    let mut smoked = record.clone();
+    smoked.scenarios[2].arms.pop();
+    smoked.scenarios[2].verdict = Verdict::PassSmoke;
+    smoked.confidence[2].delta = Delta::Unchanged;
+    assert_eq!(render(&smoked).err(), None);
+    smoked.confidence[2].delta = Delta::More;
+    let (recorded, draft) = (Delta::More, Delta::Unchanged);
+    let refusals = render(&smoked).expect_err("smoke carries no more");
+    assert_eq!(refusals.0, [Refusal::ConfidenceTooHigh { claim: "C3".into(), recorded, draft }]);
     // A claim that nothing tries stays where it was.
     record.scenarios.remove(0);
     record.coverage[0].exercised_by = vec!["S2".into()];
