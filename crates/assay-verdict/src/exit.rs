@@ -30,8 +30,6 @@ pub enum Exit {
     Terminated = 143,
 }
 
-/// A bug in Assay, as the number a panic hook needs.
-pub const BUG: i32 = Exit::Bug as i32;
 /// The reader of our output went away: what a shell reports for SIGPIPE.
 pub const BROKEN_PIPE: i32 = 141;
 

@@ -3,7 +3,7 @@
 use assay_check::{Answer, Report};
 
 pub use assay_verdict::Exit;
-pub use assay_verdict::exit::{BROKEN_PIPE, BUG};
+pub use assay_verdict::exit::BROKEN_PIPE;
 
 /// The code for a report.
 pub fn of(report: &Report) -> Exit {
