@@ -8,11 +8,16 @@ use std::sync::atomic::AtomicBool;
 /// Enough for any order there is, and few enough for many inputs.
 const SEARCH_STEPS_MAX: u64 = 20_000;
 
-/// Reads transactions of both styles and checks them under assumptions that the first byte picks.
+/// Reads transactions of every style and checks them under assumptions that the first byte picks.
 /// Every anomaly must be told and must hold when it is looked at again.
 pub fn check_transactions(bytes: &[u8]) {
     let Some((&first, text)) = bytes.split_first() else { return };
-    let style = if first & 1 == 0 { Style::ListAppend } else { Style::RwRegister };
+    let style = match first & 65 {
+        0 => Style::ListAppend,
+        1 => Style::RwRegister,
+        64 => Style::SetAdd,
+        _ => Style::CounterInc,
+    };
     let Ok(txns) = read_txns(text, &ReadOptions::default(), style) else { return };
     let assume = Assume {
         writes_follow_reads: first & 2 != 0,

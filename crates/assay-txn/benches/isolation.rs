@@ -62,6 +62,8 @@ fn cases(quick: bool) -> Vec<Case> {
     };
     let million = Settings { txns: 1_000_000, ..base };
     let snapshot = |txns| Settings { isolation: Isolation::Snapshot, txns, ..base };
+    let sets = |txns| Settings { workload: Workload::SetAdd, txns, ..base };
+    let counters = |txns| Settings { workload: Workload::CounterInc, txns, ..base };
     let registers = |txns| Settings { workload: Workload::RwRegister, txns, ..base };
     let dense = Settings {
         isolation: Isolation::ReadUncommitted,
@@ -83,9 +85,12 @@ fn cases(quick: bool) -> Vec<Case> {
         case("rw-register, 1M micro-operations, weak models, JSON", events, Json, ""),
         case("rw-register, 100k, linearizable keys, JSON", registers(100_000), Json, "lin"),
         case("rw-register, 100k, an order searched, JSON", registers(100_000), Json, "search"),
+        case("set-add, 100k, clean, JSON", sets(100_000), Json, ""),
+        case("counter-inc, 100k, clean, JSON", counters(100_000), Json, ""),
     ];
     if !quick {
         let five = Settings { txns: 5_000_000, ..base };
+        let forks = Settings { workload: Workload::SetAdd, ..snapshot(1_000_000) };
         let many = Settings { clients: 1000, ..million };
         cases.extend([
             case("list-append, 1M, clean, JSON", million, Json, ""),
@@ -95,6 +100,9 @@ fn cases(quick: bool) -> Vec<Case> {
             case("rw-register, 1M, linearizable keys, JSON", registers(1_000_000), Json, "lin"),
             case("rw-register, 1M, nothing assumed, JSON", registers(1_000_000), Json, ""),
             case("rw-register, 1M, an order searched, JSON", registers(1_000_000), Json, "search"),
+            case("set-add, 1M, clean, JSON", sets(1_000_000), Json, ""),
+            case("set-add, 1M, snapshot isolation, JSON", forks, Json, ""),
+            case("counter-inc, 1M, clean, JSON", counters(1_000_000), Json, ""),
             case("list-append, 5M, clean, JSON", five, Json, ""),
         ]);
     }
@@ -115,6 +123,8 @@ impl Case {
         let style = match self.settings.workload {
             Workload::ListAppend => "list-append",
             Workload::RwRegister => "rw-register",
+            Workload::SetAdd => "set-add",
+            Workload::CounterInc => "counter-inc",
         };
         let runs = if self.settings.txns > 1_000_000 { 1 } else { RUNS };
         // A process of its own, so that its peak is that of this history alone.
@@ -136,7 +146,7 @@ const NO_LIMITS: Limits<'static> =
 
 /// Reads and checks one history several times and prints the medians.
 fn one(args: &[String]) {
-    let style = if args[1] == "list-append" { Style::ListAppend } else { Style::RwRegister };
+    let style = Style::ALL.into_iter().find(|style| style.name() == args[1]).expect("a style");
     let assume = Assume { linearizable_keys: args[2] == "lin", ..Assume::default() };
     let options = CheckOptions { assume, ..CheckOptions::default() };
     let (mut reads, mut checks, mut both, mut found) = (vec![], vec![], vec![], String::new());

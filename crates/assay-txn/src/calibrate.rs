@@ -86,11 +86,17 @@ pub fn calibrate(
 
 /// The reads that a kind can be planted in: transaction and micro-operation.
 fn places(txns: &Txns, kind: Plant) -> Vec<(u32, u32)> {
+    let registers = txns.style == Style::RwRegister;
+    let is_zero = |value: ValueId| {
+        txns.style == Style::CounterInc && txns.values.show(value).to_string() == "0"
+    };
     let fits = |does: Does, seen: usize| match (kind, does) {
         (Plant::Phantom, Does::ReadList(_) | Does::ReadValue(_)) => true,
-        (Plant::Reordered, Does::ReadList(_)) => seen > 1,
+        (Plant::Reordered, Does::ReadList(_)) => seen > 1 && txns.style == Style::ListAppend,
         (Plant::StaleRead | Plant::AbortedRead, Does::ReadList(_)) => seen > 0,
-        (Plant::StaleRead | Plant::AbortedRead, Does::ReadValue(value)) => !value.is_null(),
+        (Plant::StaleRead, Does::ReadValue(value)) => !value.is_null() && !is_zero(value),
+        // Nobody knows who is in a sum.
+        (Plant::AbortedRead, Does::ReadValue(value)) => registers && !value.is_null(),
         _ => false,
     };
     let mut places = Vec::new();
@@ -121,14 +127,18 @@ fn changed(txns: &Txns, kind: Plant, txn: u32, mop: u32, rng: &mut ChaCha8Rng) -
     let mut builder = TxnsBuilder::new(txns.style);
     *builder.values() = txns.values.clone();
     *builder.meta() = txns.meta.clone();
-    let nobody = builder.values().str("planted by assay: nobody wrote this");
+    let several = matches!(txns.style, Style::ListAppend | Style::SetAdd);
+    let nobody = match txns.style {
+        Style::CounterInc => builder.values().int(i64::MAX),
+        _ => builder.values().str("planted by assay: nobody wrote this"),
+    };
     let mut list = seen.clone();
     match kind {
-        Plant::StaleRead if txns.style == Style::ListAppend => {
+        Plant::StaleRead if several => {
             list.truncate(rng.random_range(0..seen.len()));
         }
         Plant::StaleRead => list = vec![ValueId::NULL],
-        Plant::Phantom if txns.style == Style::ListAppend => list.push(nobody),
+        Plant::Phantom if several => list.push(nobody),
         Plant::Phantom => list = vec![nobody],
         Plant::Reordered => {
             let at = rng.random_range(0..seen.len() - 1);

@@ -1,6 +1,7 @@
 //! From a history to a report.
 
 use crate::anomaly::{Anomaly, Because, Evidence, Kind};
+use crate::counters::Counters;
 use crate::cycles::{Class, Cycle, Level, cycles_of};
 use crate::found::Found;
 use crate::graph::{Edges, Graph, Label, NODES_MAX};
@@ -11,6 +12,7 @@ use crate::orders::{Moments, Whole, by_issue, process_pairs};
 use crate::report::Report;
 use crate::rw_register::{Assume, Registers};
 use crate::scc::components;
+use crate::sets::Sets;
 use crate::weak::{self, Facts};
 use assay_history::{Order, Outcome, Style, TxnIndex, Txns};
 
@@ -59,7 +61,9 @@ const PARALLEL_TXNS_MIN: usize = 20_000;
 /// # Errors
 /// [`CheckError`] if the history is too large.
 pub fn check(txns: &Txns, options: &CheckOptions) -> Result<Report, CheckError> {
-    let nodes = 4 * (txns.len() + txns.mop_count());
+    // Of sets and counters there are up to six joints for a micro-operation.
+    let joints = if matches!(txns.style, Style::SetAdd | Style::CounterInc) { 6 } else { 4 };
+    let nodes = joints * (txns.len() + txns.mop_count());
     if nodes >= NODES_MAX {
         return Err(CheckError::TooLarge { nodes });
     }
@@ -131,6 +135,8 @@ fn levels(options: &CheckOptions) -> &'static [Level] {
 enum Inferred<'t> {
     Lists(Lists<'t>),
     Registers(Registers<'t>),
+    Sets(Sets<'t>),
+    Counters(Counters<'t>),
 }
 
 impl<'t> Inferred<'t> {
@@ -140,6 +146,10 @@ impl<'t> Inferred<'t> {
             Style::RwRegister => {
                 let complete = options.recording_complete || txns.meta.native;
                 Inferred::Registers(Registers::new(txns, options.assume, complete, found))
+            }
+            Style::SetAdd => Inferred::Sets(Sets::new(txns)),
+            Style::CounterInc => {
+                Inferred::Counters(Counters::new(txns, options.assume.writes_follow_reads))
             }
         }
     }
@@ -151,6 +161,8 @@ impl<'t> Inferred<'t> {
         let nodes = match self {
             Inferred::Lists(lists) => lists.edges(&mut edges, first, found),
             Inferred::Registers(registers) => registers.edges(&mut edges, first, found),
+            Inferred::Sets(sets) => sets.edges(&mut edges, first, found),
+            Inferred::Counters(counters) => counters.edges(&mut edges, first, found),
         };
         // Real time orders the transactions of a process but for those that touch; records that
         // are ordered by their place never do.
@@ -177,8 +189,9 @@ impl<'t> Inferred<'t> {
         if has(&|class, level| class <= Class::G1c && level == Level::Plain) {
             return None;
         }
+        let one_missed = has(&|c, l| c <= Class::GSingle && l <= Level::Process);
         match self {
-            Inferred::Lists(_) if !has(&|c, l| c <= Class::GSingle && l <= Level::Process) => None,
+            Inferred::Lists(_) | Inferred::Sets(_) if !one_missed => None,
             Inferred::Lists(lists) => {
                 let facts = Facts::new(txns, &lists.writers);
                 weak::check(&facts, &lists.version_steps(), bytes_max, found)
@@ -186,6 +199,12 @@ impl<'t> Inferred<'t> {
             Inferred::Registers(registers) => {
                 weak::check(&Facts::new(txns, &registers.writers), &[], bytes_max, found)
             }
+            Inferred::Sets(sets) => {
+                sets.views(found);
+                None
+            }
+            // Who is in a sum is not known well enough to speak of views.
+            Inferred::Counters(_) => None,
         }
     }
 
@@ -193,14 +212,16 @@ impl<'t> Inferred<'t> {
         match self {
             Inferred::Lists(lists) => lists.writers.ambiguous,
             Inferred::Registers(registers) => registers.writers.ambiguous,
+            Inferred::Sets(sets) => sets.writers.ambiguous,
+            Inferred::Counters(_) => 0,
         }
     }
 
     /// Reads of values that no recorded transaction wrote.
     fn unwritten_reads(&self) -> usize {
         match self {
-            Inferred::Lists(_) => 0,
             Inferred::Registers(registers) => registers.unwritten_reads,
+            _ => 0,
         }
     }
 
@@ -221,6 +242,8 @@ impl<'t> Inferred<'t> {
                                 })
                             }
                             Inferred::Registers(registers) => registers.because(a, b, label),
+                            Inferred::Sets(sets) => sets.because(a, b, label),
+                            Inferred::Counters(counters) => counters.because(a, b, label),
                         };
                     because.expect("every dependency rests on a key")
                 }
@@ -328,6 +351,9 @@ fn not_covered(txns: &Txns, options: &CheckOptions, inferred: &Inferred<'_>) -> 
     }
     if txns.style == Style::RwRegister && options.assume == Assume::default() {
         not_covered.push(NO_ORDER_ASSUMED.to_string());
+    }
+    if let Inferred::Counters(counters) = inferred {
+        not_covered.extend(counters.not_covered());
     }
     if options.no_realtime {
         not_covered.push("real time was left out".to_string());

@@ -1,5 +1,7 @@
 //! An anomaly in words: who did what, and why that cannot be.
 
+mod words;
+
 use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::cycles::Level;
 use crate::graph::Label;
@@ -102,7 +104,14 @@ impl Teller<'_> {
     fn mop_text(&self, mop: Mop) -> String {
         let key = self.key(mop.key());
         match mop.does() {
-            Does::Append(value) => format!("append {key} {}", self.value(value)),
+            Does::Append(value) => {
+                let word = match self.txns.style {
+                    Style::SetAdd => "add",
+                    Style::CounterInc => "inc",
+                    Style::ListAppend | Style::RwRegister => "append",
+                };
+                format!("{word} {key} {}", self.value(value))
+            }
             Does::Write(value) => format!("w {key} {}", self.value(value)),
             Does::ReadList(list) => {
                 format!("r {key} {}", self.list(self.txns.list(mop.key(), list)))
@@ -150,6 +159,13 @@ impl Teller<'_> {
                 ("real time".to_string(), format!("{when}."))
             };
         };
+        match self.txns.style {
+            Style::SetAdd => return self.set_step((a, b), label, *key, *second),
+            Style::CounterInc => {
+                return self.counter_step((a, b), label, *key, [*first, *second], order);
+            }
+            Style::ListAppend | Style::RwRegister => {}
+        }
         let k = self.key(*key);
         let (v1, v2) = (self.value(*first), self.value(*second));
         let lists = self.txns.style == Style::ListAppend;
@@ -231,6 +247,11 @@ impl Teller<'_> {
                 let (key, value) = (self.key(key), self.value(value));
                 format!("{b_name} read {value} of {a_name} in {key}")
             }
+            WeakStep::Before { reader, key, value } if self.txns.style == Style::SetAdd => {
+                let (reader, key) = (self.name(reader), self.key(key));
+                let value = self.txns.values.show(value);
+                format!("{reader} could see {a_name}, and read {key} without its {value}")
+            }
             WeakStep::Before { reader, key, value } => {
                 let (reader, key) = (self.name(reader), self.key(key));
                 let value = self.value(value);
@@ -263,6 +284,9 @@ impl Teller<'_> {
         value: ValueId,
         writer: Option<u32>,
     ) -> String {
+        if let Some(sentence) = self.odd_read(kind, reader, key, value, writer) {
+            return sentence;
+        }
         let (reader, key, value) = (self.name(reader), self.key(key), self.value(value));
         let saw = format!("{reader} read {value} in {key}");
         match (kind, writer.map(|writer| self.name(writer))) {
@@ -345,6 +369,9 @@ impl Teller<'_> {
                 self.name(*aborted),
                 self.name(*committed)
             ),
+            Evidence::LostUpdate { key, txns, .. } if self.txns.style == Style::CounterInc => {
+                self.lost_increments(*key, txns)
+            }
             Evidence::LostUpdate { key, version, txns } => {
                 let names: Vec<String> = txns.iter().map(|&t| self.name(t)).collect();
                 format!(

@@ -24,8 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In the order of the source: `writers` finds who wrote what; `list_append` and `rw_register`
-//! (with `versions`) infer dependencies and find what is wrong without any cycle; `orders` adds
+//! In the order of the source: `writers` finds who wrote what; `list_append`, `rw_register`
+//! (with `versions`), `sets` and `counters` infer dependencies and find what is wrong without any
+//! cycle; `orders` adds
 //! real time; `scc` finds the components of the graph; `cycles` says which kinds of cycles a
 //! component has, with `reach` and `shortest`; `weak` decides models that need no order of
 //! versions; `models` says what is ruled out; `explain` says it in words; `verify` checks it all
@@ -37,6 +38,7 @@
 mod anomaly;
 mod calibrate;
 mod check;
+mod counters;
 mod cycles;
 mod dot;
 mod explain;
@@ -53,6 +55,7 @@ mod rw_register;
 mod scc;
 mod search;
 mod self_test;
+mod sets;
 mod shortest;
 mod verify;
 mod verify_order;

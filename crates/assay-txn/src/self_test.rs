@@ -10,6 +10,8 @@ fn history(style: Style, second: &str) -> String {
     let (write, one) = match style {
         Style::ListAppend => ("append", "[1]"),
         Style::RwRegister => ("w", "1"),
+        Style::SetAdd => ("add", "#{1}"),
+        Style::CounterInc => ("inc", "1"),
     };
     let writes = format!("[:{write} x 1] [:{write} y 1]");
     format!(
@@ -29,6 +31,8 @@ pub fn self_test(style: Style) -> Result<(), String> {
     let (whole, part) = match style {
         Style::ListAppend => ("[1]", "[]"),
         Style::RwRegister => ("1", "nil"),
+        Style::SetAdd => ("#{1}", "#{}"),
+        Style::CounterInc => ("1", "0"),
     };
     for (second, refuted) in [(whole, false), (part, true)] {
         let text = history(style, second);
@@ -49,8 +53,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_styles_pass_and_fail_as_they_should() {
-        for style in [Style::ListAppend, Style::RwRegister] {
+    fn all_styles_pass_and_fail_as_they_should() {
+        for style in Style::ALL {
             assert_eq!(self_test(style), Ok(()));
         }
     }

@@ -1,14 +1,18 @@
 //! Checks an anomaly against the history again, from the definitions, sharing no code with the
 //! checker: what one has to believe when a database is called broken is on this page.
 //!
-//! Nothing here is fast, and nothing is inferred: every fact an anomaly rests on is looked up.
+//! Nothing here is fast, and nothing is inferred: every fact an anomaly rests on is looked up. Sets
+//! and counters have a page each.
+
+mod counters;
+mod sets;
 
 use crate::anomaly::{Anomaly, Because, Evidence, Kind, VersionReason, VersionStep, WeakStep};
 use crate::cycles::{Class, Cycle, Level};
 use crate::graph::Label;
 use crate::rw_register::Assume;
 use crate::verify_order::verify_no_order;
-use assay_history::{Does, Mop, Outcome, Txn, TxnIndex, TxnKey, Txns, ValueId};
+use assay_history::{Does, Mop, Outcome, Style, Txn, TxnIndex, TxnKey, Txns, ValueId};
 use rustc_hash::FxHashMap;
 
 type Checked = Result<(), String>;
@@ -42,6 +46,11 @@ pub fn verify(txns: &Txns, assume: Assume, anomaly: &Anomaly) -> Result<(), Stri
             must(v.lists(*reader, *key).iter().any(|list| built_on(list)), "nobody built on it")?;
             must(v.only_aborted_wrote(*aborted, *key, *value), "it did not abort")?;
             must(v.txn(*committed).outcome != Outcome::Fail, "who built on it aborted")
+        }
+        (Kind::LostUpdate, Evidence::LostUpdate { key, txns: who, .. })
+            if txns.style == Style::CounterInc =>
+        {
+            v.counter_lost_update(*key, who)
         }
         (Kind::LostUpdate, Evidence::LostUpdate { key, version, txns }) => {
             must(txns.len() > 1, "one transaction alone loses nothing")?;
@@ -164,6 +173,11 @@ impl<'t> Verifier<'t> {
         value: ValueId,
         writer: Option<u32>,
     ) -> Checked {
+        match self.txns.style {
+            Style::SetAdd => return self.set_read(kind, reader, key, value, writer),
+            Style::CounterInc => return self.counter_read(kind, reader, key, value, writer),
+            Style::ListAppend | Style::RwRegister => {}
+        }
         let lists = self.lists(reader, key);
         must(lists.iter().any(|list| list.contains(&value)), "the reader did not see it")?;
         match (kind, writer) {
@@ -191,6 +205,11 @@ impl<'t> Verifier<'t> {
 
     /// Plays a transaction up to a read: what is known of the key then, and does it agree?
     fn internal(&self, t: u32, at: u32) -> Checked {
+        match self.txns.style {
+            Style::SetAdd => return self.set_internal(t, at),
+            Style::CounterInc => return self.counter_internal(t, at),
+            Style::ListAppend | Style::RwRegister => {}
+        }
         let mops = self.txns.mops(TxnIndex(t));
         let read = *mops.get(at as usize).ok_or("there is no such micro-operation")?;
         let (mut known, mut own): (Option<Vec<ValueId>>, Vec<ValueId>) = (None, Vec::new());
@@ -265,6 +284,16 @@ impl<'t> Verifier<'t> {
             (Label::Realtime, Because::Order) => {
                 must(self.is_ok(a) && first.end < second.start, "the first had not ended")
             }
+            (Label::Ww | Label::Wr | Label::Rw, Because::Key { key, second, .. })
+                if self.txns.style == Style::SetAdd =>
+            {
+                self.set_dependency(a, b, label, *key, *second)
+            }
+            (Label::Ww | Label::Wr | Label::Rw, Because::Key { key, first, second, order })
+                if self.txns.style == Style::CounterInc =>
+            {
+                self.counter_dependency(a, b, label, *key, [*first, *second], order)
+            }
             (Label::Ww | Label::Wr | Label::Rw, Because::Key { key, first, second, order }) => {
                 must(self.committed(a) && self.committed(b), "one of them did not commit")?;
                 self.dependency(a, b, label, *key, [*first, *second], order)
@@ -309,7 +338,7 @@ impl<'t> Verifier<'t> {
                 first.is_null() || (list.contains(&first) && place(first) < place(second))
             };
             let lists = self.all().flat_map(|t| self.lists(t, key));
-            let is_list = self.txns.style == assay_history::Style::ListAppend;
+            let is_list = self.txns.style == Style::ListAppend;
             return must(is_list && lists.into_iter().any(|l| shows(&l)), "nobody saw that order");
         }
         must(order[0].version == first, "the order begins elsewhere")?;
@@ -321,6 +350,9 @@ impl<'t> Verifier<'t> {
 
     /// One step of an order of commits: `b` is the initial version if it is `None`.
     fn weak_step(&self, kind: Kind, a: u32, b: Option<u32>, why: WeakStep) -> Checked {
+        if self.txns.style == Style::SetAdd {
+            return self.set_weak_step(kind, a, b, why);
+        }
         let read_of = |t: u32, key: TxnKey, value: ValueId, of: Option<u32>| {
             let last = |list: &Vec<ValueId>| list.last().copied().unwrap_or(ValueId::NULL);
             let saw = self.lists(t, key).iter().any(|list| last(list) == value);

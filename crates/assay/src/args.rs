@@ -64,7 +64,8 @@ pub struct CheckArgs {
     pub files: Vec<PathBuf>,
     /// What the objects promise: register, kv, counter, set, queue, stack, log, mutex or lease
     /// (aliases: cas-register, multi-register, map, kv-append, fifo-queue, lock); or what the
-    /// transactions do: list-append or rw-register. See `assay explain models`.
+    /// transactions do: list-append, rw-register, set-add or counter-inc. See `assay explain
+    /// models`.
     ///
     /// Without --model and --checker, Assay looks at the operations and proposes what fits; where
     /// several do, it names them and stops.
@@ -337,15 +338,13 @@ fn model(name: &str) -> Result<ModelKind, String> {
 }
 
 fn subject(name: &str) -> Result<Subject, String> {
-    for style in [Style::ListAppend, Style::RwRegister] {
-        if style.name() == name {
-            return Ok(Subject::Transactions(style));
-        }
+    if let Some(style) = Style::ALL.into_iter().find(|style| style.name() == name) {
+        return Ok(Subject::Transactions(style));
     }
     let model = ModelKind::named(name).map(Subject::Object);
     model.ok_or_else(|| {
         let objects = assay_check::MODELS.iter().flat_map(|info| info.names.iter().copied());
-        let names: Vec<&str> = objects.chain(["list-append", "rw-register"]).collect();
+        let names: Vec<&str> = objects.chain(Style::ALL.map(Style::name)).collect();
         format!("there is no such model; there are {}", names.join(", "))
     })
 }

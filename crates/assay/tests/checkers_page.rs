@@ -44,16 +44,19 @@ Transactions are lists of micro-operations; see [the guide](guides/isolation.md)
 |---|---|
 | `list-append` | append to lists and read them whole |
 | `rw-register` | write registers and read them |
+| `set-add` | add to sets and read them whole |
+| `counter-inc` | increment counters and read their sums |
 
 - **Claim**: an isolation model, from read uncommitted to strict serializable
   (`--consistency-model`; `assay explain isolation`).
-- **Needs**: every value is written to a key once; micro-operations with what reads returned.
+- **Needs**: every value is written to a key once (not of counters); micro-operations with what reads returned.
 - **Decides by**: dependencies between transactions, components of their graph, and the exact
   classes of cycles in each with a shortest one; monotonic atomic view, read atomic and causal
   consistency also without knowing the order of versions.
 - **Cost**: about 1 µs a transaction to read and check, linear, whatever the number of clients.
 - **Cannot see**: predicates (phantom rows); of registers, any order of versions that was not
-  declared or does not follow.
+  declared or does not follow; of sets, overwriting (adds have no order); of counters, who is in a
+  sum that several increments could make.
 - **Goes wrong when**: an assumption about versions is declared that the system never made:
   *cyclic versions* then says so.
 

@@ -181,7 +181,7 @@ impl<N: Notation> TxnAssembler<N> {
             mop.kind.fits(self.style)?;
             let key = self.value(text, mop.key)?;
             if let Some((first, len)) = mop.list
-                && self.style == Style::ListAppend
+                && self.style.reads_lists()
             {
                 let list = &items[first as usize..(first + len) as usize];
                 let mop = mop.kind.mop(key, ValueId::NULL, Some(list), outcome);
@@ -196,8 +196,10 @@ impl<N: Notation> TxnAssembler<N> {
                 None => self.value(text, mop.value)?,
             };
             mop.kind.has_value(value)?;
+            let answered = outcome == Outcome::Ok;
+            mop.kind.has_number(self.builder.values(), value, self.style, answered)?;
             let mut list = None;
-            if mop.kind == MopKind::Read && self.style == Style::ListAppend {
+            if mop.kind == MopKind::Read && self.style.reads_lists() {
                 list = Some(self.list(value)?);
                 value = ValueId::NULL;
             }
@@ -212,9 +214,10 @@ impl<N: Notation> TxnAssembler<N> {
             return Ok(Vec::new());
         }
         let values = self.builder.values();
-        values.as_list(value).map(<[ValueId]>::to_vec).ok_or_else(|| {
-            format!("a read of a list returned {}, which is no list", values.show(value))
-        })
+        values
+            .as_list(value)
+            .map(<[ValueId]>::to_vec)
+            .ok_or_else(|| format!("a read returned {}, which is no list", values.show(value)))
     }
 
     fn value(&mut self, text: &str, raw: Raw) -> Result<ValueId, String> {

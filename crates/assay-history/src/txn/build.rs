@@ -1,15 +1,17 @@
 //! Putting a transactional history together, transaction by transaction.
 
 use super::mop::KEYS_MAX;
+use super::sets::Levels;
 use super::{Does, ListId, MOPS_MAX, Mop, Style, TxnIndex, Txns};
 use crate::history::{Meta, NEVER, Names, OPS_MAX, Outcome};
 use crate::lines::RecordLines;
 use crate::value::{ValueId, Values};
+use rustc_hash::FxHashSet;
 
 /// A micro-operation on its way in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MopIn<'a> {
-    /// Append this value to the key's list.
+    /// Append this value to the key's list, or add it to its set or counter.
     Append(ValueId, ValueId),
     /// Write this value to the key.
     Write(ValueId, ValueId),
@@ -25,6 +27,8 @@ pub enum MopIn<'a> {
 #[derive(Debug)]
 pub struct TxnsBuilder {
     txns: Txns,
+    /// Of sets only.
+    levels: Levels,
 }
 
 impl TxnsBuilder {
@@ -50,6 +54,7 @@ impl TxnsBuilder {
                 odd_items: Vec::new(),
                 record_lines: RecordLines::default(),
             },
+            levels: Levels::default(),
         }
     }
 
@@ -138,11 +143,22 @@ impl TxnsBuilder {
             txns.trunks.resize_with(key as usize + 1, Vec::new);
         }
         let trunk = &mut txns.trunks[key as usize];
+        if txns.style == Style::SetAdd {
+            return match self.levels.keep(key, trunk, list) {
+                Some(length) => ListId::prefix(length),
+                None => self.keep_apart(&each_once(list)),
+            };
+        }
         let common = trunk.len().min(list.len());
         if trunk[..common] == list[..common] {
             trunk.extend_from_slice(&list[common..]);
             return ListId::prefix(list.len());
         }
+        self.keep_apart(list)
+    }
+
+    fn keep_apart(&mut self, list: &[ValueId]) -> ListId {
+        let txns = &mut self.txns;
         let first = u32::try_from(txns.odd_items.len()).expect("fewer than 2^32 odd items");
         txns.odd_items.extend_from_slice(list);
         txns.odd_lists.push((first, list.len() as u32));
@@ -160,4 +176,10 @@ impl TxnsBuilder {
         txns.trunks.resize_with(txns.keys.values.len(), Vec::new);
         self.txns
     }
+}
+
+/// A set may name an element twice, and has it once.
+fn each_once(list: &[ValueId]) -> Vec<ValueId> {
+    let mut seen = FxHashSet::default();
+    list.iter().copied().filter(|&value| seen.insert(value)).collect()
 }

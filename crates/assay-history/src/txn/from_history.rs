@@ -45,10 +45,11 @@ fn add(builder: &mut TxnsBuilder, history: &History, op: &Op, style: Style) -> R
         let kind = MopKind::named(f).ok_or_else(|| not_a_mop(values, mop))?;
         kind.fits(style)?;
         kind.has_value(value)?;
-        let list = match (kind, style) {
-            (MopKind::Read, Style::ListAppend) if answered => match value {
+        kind.has_number(values, value, style, answered)?;
+        let list = match kind {
+            MopKind::Read if answered && style.reads_lists() => match value {
                 ValueId::NULL => Some(&[][..]),
-                _ => Some(list_of(values, value, "what a read of a list returned")?),
+                _ => Some(list_of(values, value, "what a read returned")?),
             },
             _ => None,
         };
@@ -71,8 +72,8 @@ pub(crate) fn bad_mop(text: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 60;
     let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
     format!(
-        "{shown} is no micro-operation: expected [\"r\", key, value], [\"append\", key, value] or \
-         [\"w\", key, value]"
+        "{shown} is no micro-operation: expected [\"r\", key, value], [\"append\", key, value], \
+         [\"w\", key, value], [\"add\", key, value] or [\"inc\", key, number]"
     )
 }
 
@@ -81,6 +82,8 @@ pub(crate) fn bad_mop(text: &str) -> String {
 pub(crate) enum MopKind {
     Append,
     Write,
+    Add,
+    Inc,
     Read,
 }
 
@@ -89,6 +92,8 @@ impl MopKind {
         Some(match name.strip_prefix(':').unwrap_or(name) {
             "append" => MopKind::Append,
             "w" | "write" => MopKind::Write,
+            "add" => MopKind::Add,
+            "inc" => MopKind::Inc,
             "r" | "read" => MopKind::Read,
             _ => return None,
         })
@@ -96,9 +101,15 @@ impl MopKind {
 
     pub(crate) fn fits(self, style: Style) -> Result<(), String> {
         let other = match (self, style) {
-            (MopKind::Append, Style::RwRegister) => "append belongs to lists: use list-append",
-            (MopKind::Write, Style::ListAppend) => "w belongs to registers: use rw-register",
-            _ => return Ok(()),
+            (MopKind::Read, _)
+            | (MopKind::Append, Style::ListAppend)
+            | (MopKind::Write, Style::RwRegister)
+            | (MopKind::Add, Style::SetAdd)
+            | (MopKind::Inc, Style::CounterInc) => return Ok(()),
+            (MopKind::Append, _) => "append belongs to lists: use list-append",
+            (MopKind::Write, _) => "w belongs to registers: use rw-register",
+            (MopKind::Add, _) => "add belongs to sets: use set-add",
+            (MopKind::Inc, _) => "inc belongs to counters: use counter-inc",
         };
         Err(format!("this is no {} history: {other}", style.name()))
     }
@@ -115,6 +126,32 @@ impl MopKind {
         Ok(())
     }
 
+    /// Whether a counter is moved by a positive integer and, where a read was answered, holds an
+    /// integer.
+    pub(crate) fn has_number(
+        self,
+        values: &Values,
+        value: ValueId,
+        style: Style,
+        answered: bool,
+    ) -> Result<(), String> {
+        if style != Style::CounterInc || (self == MopKind::Read && !answered) {
+            return Ok(());
+        }
+        match (self, values.view(value)) {
+            (MopKind::Read, View::Int(_) | View::Null) => Ok(()),
+            (MopKind::Read, _) => {
+                Err(format!("a read of a counter returned {}, no integer", values.show(value)))
+            }
+            (_, View::Int(1..)) => Ok(()),
+            _ => Err(format!(
+                "a counter is incremented by {}: only by a positive integer, else its values have \
+                 no order",
+                values.show(value)
+            )),
+        }
+    }
+
     /// The micro-operation; `list` is what a read of a list returned.
     pub(crate) fn mop(
         self,
@@ -124,7 +161,7 @@ impl MopKind {
         outcome: Outcome,
     ) -> MopIn<'_> {
         match (self, list) {
-            (MopKind::Append, _) => MopIn::Append(key, value),
+            (MopKind::Append | MopKind::Add | MopKind::Inc, _) => MopIn::Append(key, value),
             (MopKind::Write, _) => MopIn::Write(key, value),
             (MopKind::Read, _) if outcome != Outcome::Ok => MopIn::ReadUnknown(key),
             (MopKind::Read, Some(list)) => MopIn::ReadList(key, list),

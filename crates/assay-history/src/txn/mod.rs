@@ -22,6 +22,7 @@
 mod build;
 mod from_history;
 mod mop;
+mod sets;
 
 pub use build::{MopIn, TxnsBuilder};
 pub(crate) use from_history::{MopKind, bad_mop};
@@ -48,15 +49,30 @@ pub enum Style {
     ListAppend,
     /// `w` replaces a value, `r` reads it.
     RwRegister,
+    /// `add` adds an element to a set, `r` reads the whole set; the order of elements means nothing.
+    SetAdd,
+    /// `inc` adds a positive number to a counter, `r` reads it; null is 0.
+    CounterInc,
 }
 
 impl Style {
+    /// All of them.
+    pub const ALL: [Style; 4] =
+        [Style::ListAppend, Style::RwRegister, Style::SetAdd, Style::CounterInc];
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Style::ListAppend => "list-append",
             Style::RwRegister => "rw-register",
+            Style::SetAdd => "set-add",
+            Style::CounterInc => "counter-inc",
         }
+    }
+
+    /// Whether a read returns several values.
+    pub(crate) fn reads_lists(self) -> bool {
+        matches!(self, Style::ListAppend | Style::SetAdd)
     }
 }
 

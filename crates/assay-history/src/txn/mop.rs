@@ -40,11 +40,11 @@ impl ListId {
 /// What a micro-operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Does {
-    /// Adds a value to the end of the key's list.
+    /// Adds a value: to the end of the key's list, to its set, or to its counter.
     Append(ValueId),
     /// Replaces the key's value.
     Write(ValueId),
-    /// Read this list.
+    /// Read this list; if it is a set, in any order and each element once.
     ReadList(ListId),
     /// Read this value; null before the first write.
     ReadValue(ValueId),

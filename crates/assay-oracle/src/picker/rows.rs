@@ -277,6 +277,26 @@ pub static ROWS: &[Row] = &[
         |s| s.transactions == Transactions::RwRegister
     ),
     row!(
+        "map",
+        Isolation,
+        &["set-add"],
+        true,
+        "txn of [\"add\",k,v] and [\"r\",k,[..]]",
+        "transactions that add to sets: a read shows whom it saw",
+        "transactions are isolated, across keys",
+        |s| s.transactions == Transactions::SetAdd
+    ),
+    row!(
+        "map",
+        Isolation,
+        &["counter-inc"],
+        true,
+        "txn of [\"inc\",k,n] and [\"r\",k,n]",
+        "transactions that increment counters: sums show part of their order",
+        "transactions are isolated, across keys",
+        |s| s.transactions == Transactions::CounterInc
+    ),
+    row!(
         "log",
         Durability,
         &["no-lost-ack", "log", "replay-equivalence"],

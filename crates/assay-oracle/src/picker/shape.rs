@@ -31,6 +31,10 @@ pub enum Transactions {
     ListAppend,
     /// Writes and reads of single values.
     RwRegister,
+    /// Adds to sets and reads of sets.
+    SetAdd,
+    /// Increments and reads of counters.
+    CounterInc,
     /// Both, or neither.
     Mixed,
 }
@@ -59,6 +63,7 @@ impl Shape {
     pub fn of(history: &History) -> Shape {
         let mut shape = Shape { versions: history.has_revisions(), ..Shape::default() };
         let (mut keys, mut nodes) = (BTreeSet::new(), BTreeSet::new());
+        let mut micro = Micro::default();
         for op in history.ops() {
             let verb = history.type_name(op.op_type);
             shape.verbs.insert(verb.to_string());
@@ -81,20 +86,14 @@ impl Shape {
                 }
                 "write" | "put" => shape.versions |= values.as_int(op.output).is_some(),
                 "acquire" => shape.tokens |= !op.output.is_null() && op.output != ValueId::TRUE,
-                "txn" => {
-                    let kind = transactions(values, op.input, op.output);
-                    shape.transactions = match shape.transactions {
-                        Transactions::None => kind,
-                        same if kind == same || kind == Transactions::None => same,
-                        _ => Transactions::Mixed,
-                    };
-                }
+                "txn" => micro.look(values, op.input, op.output),
                 _ => {}
             }
         }
         keys.remove(&ValueId::NULL);
         nodes.remove(&ValueId::NULL);
         (shape.keys, shape.nodes) = (keys.len(), nodes.len());
+        shape.transactions = micro.transactions();
         shape
     }
 
@@ -127,27 +126,52 @@ fn outputs(values: &Values, output: ValueId) -> Outputs {
     }
 }
 
-/// The micro-operations of a transaction: `["append", k, v]`, `["w", k, v]`, `["r", k, seen]`.
-fn transactions(values: &Values, input: ValueId, output: ValueId) -> Transactions {
-    let mut kind = Transactions::None;
-    for list in [input, output].iter().filter_map(|&id| values.as_list(id)) {
-        for micro in list.iter().filter_map(|&id| values.as_list(id)) {
-            let name = micro.first().and_then(|&id| values.as_str(id)).unwrap_or("");
-            let seen = micro.get(2).map(|&id| values.view(id));
-            let this = match (name.trim_start_matches(':'), seen) {
-                ("append", _) => Transactions::ListAppend,
-                ("w", _) => Transactions::RwRegister,
-                ("r", Some(View::List(_))) => Transactions::ListAppend,
-                ("r", Some(View::Null) | None) => continue,
-                ("r", Some(_)) => Transactions::RwRegister,
-                _ => Transactions::Mixed,
-            };
-            kind = match kind {
-                Transactions::None => this,
-                same if same == this => same,
-                _ => Transactions::Mixed,
-            };
+/// The micro-operations of transactions: `["append", k, v]`, `["w", k, v]`, `["add", k, v]`,
+/// `["inc", k, n]`, `["r", k, seen]`. A list that was read may be a set, and a number a counter, so what
+/// was written and what was read are kept apart.
+#[derive(Default)]
+struct Micro {
+    written: Transactions,
+    read: Transactions,
+}
+
+impl Micro {
+    fn look(&mut self, values: &Values, input: ValueId, output: ValueId) {
+        for list in [input, output].iter().filter_map(|&id| values.as_list(id)) {
+            for micro in list.iter().filter_map(|&id| values.as_list(id)) {
+                let name = micro.first().and_then(|&id| values.as_str(id)).unwrap_or("");
+                let seen = micro.get(2).map(|&id| values.view(id));
+                match (name.trim_start_matches(':'), seen) {
+                    ("append", _) => note(&mut self.written, Transactions::ListAppend),
+                    ("w", _) => note(&mut self.written, Transactions::RwRegister),
+                    ("add", _) => note(&mut self.written, Transactions::SetAdd),
+                    ("inc", _) => note(&mut self.written, Transactions::CounterInc),
+                    ("r", Some(View::List(_))) => note(&mut self.read, Transactions::ListAppend),
+                    ("r", Some(View::Null) | None) => {}
+                    ("r", Some(_)) => note(&mut self.read, Transactions::RwRegister),
+                    _ => note(&mut self.written, Transactions::Mixed),
+                }
+            }
         }
     }
-    kind
+
+    fn transactions(self) -> Transactions {
+        use Transactions::{CounterInc, ListAppend, Mixed, None, RwRegister, SetAdd};
+        match (self.written, self.read) {
+            (None, read) => read,
+            (written, None) => written,
+            (written @ (ListAppend | SetAdd), ListAppend) => written,
+            (written @ (RwRegister | CounterInc), RwRegister) => written,
+            _ => Mixed,
+        }
+    }
+}
+
+/// One more of a kind; another kind than before makes it mixed.
+fn note(kind: &mut Transactions, this: Transactions) {
+    *kind = match *kind {
+        Transactions::None => this,
+        same if same == this => same,
+        _ => Transactions::Mixed,
+    };
 }

@@ -30,6 +30,8 @@ fn every_line_of_the_table_is_proposed_for_its_history() {
     let durable_log = "0 append l a ok 0\n0 replay l - ok [\"a\"]";
     let append = "0 txn - [[\"append\",1,2],[\"r\",1,null]] ok [[\"append\",1,2],[\"r\",1,[2]]]";
     let rw = "0 txn - [[\"w\",1,2],[\"r\",1,null]] ok [[\"w\",1,2],[\"r\",1,2]]";
+    let add = "0 txn - [[\"r\",1,null],[\"add\",1,2]] ok [[\"r\",1,[]],[\"add\",1,2]]";
+    let inc = "0 txn - [[\"r\",1,null],[\"inc\",1,2]] ok [[\"r\",1,0],[\"inc\",1,2]]";
     let cases: &[(&str, Category, &[&str])] = &[
         (RW, Safety, &["linearizability:register"]),
         ("0 put x a ok\n0 append x b ok\n0 get x - ok \"ab\"", Safety, &["linearizability:kv"]),
@@ -45,6 +47,8 @@ fn every_line_of_the_table_is_proposed_for_its_history() {
         ("0 assert a - ok true", Safety, &["property"]),
         (append, Isolation, &["list-append"]),
         (rw, Isolation, &["rw-register"]),
+        (add, Isolation, &["set-add"]),
+        (inc, Isolation, &["counter-inc"]),
         (durable_log, Durability, &["no-lost-ack", "log", "replay-equivalence"]),
         ("0 add s 1 ok\n0 final s - ok [1]", Durability, &["set", "no-lost-ack"]),
         ("0 enqueue q 1 ok\n0 dequeue q - ok 1\n0 drain q - ok []", Durability, &["queue"]),
@@ -94,6 +98,11 @@ fn without_a_category_the_operations_decide() {
     );
     expect("0 join - a ok\n0 view - - ok [\"a\"]", None, &[&["membership", "replicas"]]);
     expect("0 txn - [[\"r\",1,null]] ok [[\"r\",1,[]]]", None, &[&["list-append"]]);
+    // One transaction only reads; the other shows what the lists are.
+    let reads_first = "0 txn - [[\"r\",1,null]] ok [[\"r\",1,[2]]]\n1 txn - [[\"add\",1,2]] ok";
+    expect(reads_first, None, &[&["set-add"]]);
+    let adds_first = "1 txn - [[\"inc\",1,2]] ok\n0 txn - [[\"r\",1,null]] ok [[\"r\",1,2]]";
+    expect(adds_first, None, &[&["counter-inc"]]);
 }
 
 #[test]
@@ -135,7 +144,8 @@ fn a_checker_that_does_not_fit_is_an_error_that_names_the_right_one() {
 #[test]
 fn every_proposed_oracle_exists_and_every_oracle_is_proposed() {
     let elsewhere = |name: &str| {
-        name.starts_with("linearizability:") || ["list-append", "rw-register"].contains(&name)
+        let styles = ["list-append", "rw-register", "set-add", "counter-inc"];
+        name.starts_with("linearizability:") || styles.contains(&name)
     };
     let proposed: Vec<&str> = ROWS.iter().flat_map(|row| row.proposal.checkers).copied().collect();
     for name in proposed.iter().filter(|name| !elsewhere(name)) {

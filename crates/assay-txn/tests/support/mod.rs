@@ -1,7 +1,9 @@
 //! What tests and benchmarks share.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod judge;
 pub mod naive;
+pub mod naive_sets;
 pub mod serial;
 pub mod simdb;
 pub mod text;
@@ -31,6 +33,8 @@ pub fn read(text: &[u8], workload: Workload) -> Txns {
     let style = match workload {
         Workload::ListAppend => Style::ListAppend,
         Workload::RwRegister => Style::RwRegister,
+        Workload::SetAdd => Style::SetAdd,
+        Workload::CounterInc => Style::CounterInc,
     };
     read_txns(text, &ReadOptions::default(), style).expect("simulated histories can be read")
 }

@@ -202,22 +202,29 @@ pub fn look(txns: &Txns) -> Naive {
             naive.steps.extend(view.edges(a, b).into_iter().map(|label| (a, b, label)));
         }
     }
-    for level in Level::ALL {
-        let usable = |label: Label| match label {
-            Label::Process => level >= Level::Process,
-            Label::Realtime => level >= Level::Realtime,
-            _ => true,
-        };
-        let steps: Vec<(u32, u32, Label)> =
-            naive.steps.iter().copied().filter(|&(.., label)| usable(label)).collect();
-        let mut classes = BTreeSet::new();
-        for start in 0..n {
-            walk(&steps, start, &mut vec![start], &mut Vec::new(), &mut classes);
-        }
-        naive.cycles.extend(classes.into_iter().map(|class| (level, class)));
-    }
     naive.kinds = kinds(&view);
+    naive.find_cycles(n);
     naive
+}
+
+impl Naive {
+    /// Walks all cycles of `n` transactions that the steps make.
+    pub fn find_cycles(&mut self, n: u32) {
+        for level in Level::ALL {
+            let usable = |label: Label| match label {
+                Label::Process => level >= Level::Process,
+                Label::Realtime => level >= Level::Realtime,
+                _ => true,
+            };
+            let steps: Vec<(u32, u32, Label)> =
+                self.steps.iter().copied().filter(|&(.., label)| usable(label)).collect();
+            let mut classes = BTreeSet::new();
+            for start in 0..n {
+                walk(&steps, start, &mut vec![start], &mut Vec::new(), &mut classes);
+            }
+            self.cycles.extend(classes.into_iter().map(|class| (level, class)));
+        }
+    }
 }
 
 /// All simple cycles through `path[0]` and greater transactions only.

@@ -1,8 +1,8 @@
 //! Brute force: is there an order, one transaction after the other, that explains every read?
 
-use assay_history::{Does, Outcome, TxnIndex, TxnKey, Txns, ValueId};
+use assay_history::{Does, Outcome, Style, TxnIndex, TxnKey, Txns, ValueId, View};
 use assay_txn::Level;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type State = BTreeMap<TxnKey, Vec<ValueId>>;
 
@@ -54,7 +54,19 @@ fn run(txns: &Txns, t: u32, state: &State) -> Option<State> {
         match mop.does() {
             Does::Append(value) => list.push(value),
             Does::Write(value) => *list = vec![value],
+            Does::ReadList(seen) if txns.style == Style::SetAdd => {
+                let sorted = |list: &[ValueId]| list.iter().copied().collect::<BTreeSet<_>>();
+                (sorted(txns.list(mop.key(), seen)) == sorted(list)).then_some(())?;
+            }
             Does::ReadList(seen) => (txns.list(mop.key(), seen) == list).then_some(())?,
+            Does::ReadValue(seen) if txns.style == Style::CounterInc => {
+                let int = |value: ValueId| match txns.values.view(value) {
+                    View::Int(int) => int,
+                    _ => 0,
+                };
+                let sum: i64 = list.iter().map(|&value| int(value)).sum();
+                (sum == int(seen)).then_some(())?;
+            }
             Does::ReadValue(seen) => {
                 (list.last().copied().unwrap_or(ValueId::NULL) == seen).then_some(())?;
             }

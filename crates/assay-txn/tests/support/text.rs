@@ -44,11 +44,17 @@ pub fn write_record(
         ),
     }
     .expect("the buffer grows");
-    let write = if workload == Workload::ListAppend { "append" } else { "w" };
+    let write = match workload {
+        Workload::ListAppend => "append",
+        Workload::RwRegister => "w",
+        Workload::SetAdd => "add",
+        Workload::CounterInc => "inc",
+    };
     for (i, mop) in record.mops.iter().enumerate() {
         let separator = if i > 0 { comma } else { "" };
         match mop {
             SimMop::Write(key, value) => {
+                let value = if workload == Workload::CounterInc { amount(*value) } else { *value };
                 write!(out, "{separator}[{word}{write}{close}{comma}{key}{comma}{value}]")
             }
             SimMop::Read(key, seen) => {
@@ -83,10 +89,30 @@ fn write_seen(
         write!(out, "{}", seen[seen.len() - 1]).expect("the buffer grows");
         return;
     }
-    write!(out, "[").expect("the buffer grows");
+    if workload == Workload::CounterInc {
+        let sum: u32 = seen.iter().map(|&value| amount(value)).sum();
+        write!(out, "{sum}").expect("the buffer grows");
+        return;
+    }
+    let (open, close) = match (workload, notation) {
+        (Workload::SetAdd, Notation::Edn) => ("#{", "}"),
+        _ => ("[", "]"),
+    };
+    let mut seen = seen.to_vec();
+    if workload == Workload::SetAdd {
+        // In some order that is not that of the adds.
+        seen.sort_by_key(|value| value.wrapping_mul(0x9E37_79B9));
+        seen.dedup();
+    }
+    write!(out, "{open}").expect("the buffer grows");
     for (i, value) in seen.iter().enumerate() {
         let separator = if i > 0 { comma } else { "" };
         write!(out, "{separator}{value}").expect("the buffer grows");
     }
-    write!(out, "]").expect("the buffer grows");
+    write!(out, "{close}").expect("the buffer grows");
+}
+
+/// By how much an increment counts.
+fn amount(value: u32) -> u32 {
+    1 + value % 3
 }

@@ -1,4 +1,4 @@
-//! `assay check --model list-append`: which isolation did the transactions have?
+//! `assay check --model list-append` and its like: which isolation did the transactions have?
 
 use super::check::{command_line, with_deadline};
 use super::{Outcome, Trouble, each_file, open_txns, write_whole};
@@ -47,15 +47,27 @@ impl Outcome for Isolation {
 /// Options that mean nothing for transactions: better an error than no effect.
 fn unusable(args: &CheckArgs, style: Style) -> Option<&'static str> {
     let isolation = &args.isolation;
-    let about_versions = isolation.linearizable_keys
-        || isolation.sequential_keys
-        || isolation.wfr_keys
-        || isolation.recording_complete;
-    if about_versions && style == Style::ListAppend {
-        return Some(
+    let about_registers =
+        isolation.linearizable_keys || isolation.sequential_keys || isolation.recording_complete;
+    let why = match style {
+        Style::RwRegister => None,
+        Style::CounterInc if !about_registers => None,
+        Style::CounterInc => Some(
+            "--linearizable-keys, --sequential-keys and --recording-complete are for rw-register: \
+             the versions of counters are ordered by value; --wfr-keys is for counters, too",
+        ),
+        _ if !about_registers && !isolation.wfr_keys => None,
+        Style::SetAdd => Some(
+            "--linearizable-keys, --sequential-keys, --wfr-keys and --recording-complete are for \
+             rw-register: of sets no order of versions is needed",
+        ),
+        Style::ListAppend => Some(
             "--linearizable-keys, --sequential-keys, --wfr-keys and --recording-complete are for \
              rw-register: lists show the order of their versions",
-        );
+        ),
+    };
+    if why.is_some() {
+        return why;
     }
     if style == Style::ListAppend && isolation.search == SearchWhen::Always {
         return Some(

@@ -82,11 +82,9 @@ fn run_proposal(args: &CheckArgs, checkers: &[&'static str]) -> Exit {
 
 /// The model behind a checker's name, if it is not an oracle.
 fn subject(name: &str) -> Option<Subject> {
-    match name {
-        "list-append" => Some(Subject::Transactions(Style::ListAppend)),
-        "rw-register" => Some(Subject::Transactions(Style::RwRegister)),
-        _ => name.strip_prefix("linearizability:").and_then(ModelKind::named).map(Subject::Object),
-    }
+    let style = Style::ALL.into_iter().find(|style| style.name() == name);
+    let object = || name.strip_prefix("linearizability:").and_then(ModelKind::named);
+    style.map(Subject::Transactions).or_else(|| object().map(Subject::Object))
 }
 
 /// Refuses checkers that cannot judge the category of the claim, if one is given.
