@@ -1,4 +1,5 @@
 //! How fast transactional histories are read, checked and classified: `make bench`.
+//! `ASSAY_BENCH_ONLY=set-add` runs the histories whose name begins so.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -36,6 +36,24 @@ const fn registers(
     Row { name, style: Style::RwRegister, history, kinds, possible }
 }
 
+const fn sets(
+    name: &'static str,
+    history: &'static str,
+    kinds: &'static [&'static str],
+    possible: &'static [&'static str],
+) -> Row {
+    Row { name, style: Style::SetAdd, history, kinds, possible }
+}
+
+const fn counters(
+    name: &'static str,
+    history: &'static str,
+    kinds: &'static [&'static str],
+    possible: &'static [&'static str],
+) -> Row {
+    Row { name, style: Style::CounterInc, history, kinds, possible }
+}
+
 const STRICT: &[&str] = &["strict-serializable"];
 /// What read skew leaves, at most.
 const READ_SKEW: &[&str] = &["strong-read-committed", "cursor-stability"];
@@ -145,6 +163,75 @@ const ROWS: &[Row] = &[
         "0 ok w x 1 | 0 ok r x 1, w x 2 | 0 ok w x 1 | 0 ok r x 1, w x 3", &[], STRICT),
     registers("its own write is missing", "0 ok w x 1, r x nil",
         &["internal"], INTERNAL),
+    sets("serial, in any order of elements",
+        "0 ok add x 1 | 1 ok r x #{1}, add x 2 | 0 ok r x [2 1], add x 3 | 1 ok r x #{3 1 2}",
+        &[], STRICT),
+    sets("an unknown transaction that took effect", "0 info add x 1; 1 ok r x [1]", &[], STRICT),
+    sets("an unknown transaction that did not", "0 info add x 1 | 1 ok r x nil", &[], STRICT),
+    sets("dirty read of what was aborted", "0 fail add x 1; 1 ok r x [1]",
+        &["G1a"], &["strong-read-uncommitted"]),
+    sets("half of what another added", "0 ok add x 1, add x 2; 1 ok r x [2]",
+        &["G1b", "fractured-read", "G-single"], &["strong-read-uncommitted"]),
+    sets("circular information flow", "0 ok add x 1, r y [2]; 1 ok add y 2, r x [1]",
+        &["G1c"], &["strong-read-uncommitted"]),
+    sets("fractured read", "0 ok add x 1, add y 1; 1 ok r x [1], r y []",
+        &["nonmonotonic-view", "G-single"], READ_SKEW),
+    sets("fractured read, the older version first",
+        "0 ok add x 1, add y 1; 1 ok r y [], r x [1]",
+        &["fractured-read", "G-single"], INTERNAL),
+    sets("an effect without its cause", "0 ok add x 1; 1 ok r x [1], add y 1; 2 ok r y [1], r x []",
+        &["causal-violation", "G-single"],
+        &["strong-read-committed", "monotonic-view", "cursor-stability", "read-atomic"]),
+    sets("write skew", "0 ok r x [], add y 1; 1 ok r y [], add x 2",
+        &["G2-item"], &["strong-snapshot-isolation"]),
+    sets("write skew on one set, where nothing is lost",
+        "0 ok r x [], add x 1; 1 ok r x [], add x 2 | 2 ok r x [2 1]",
+        &["G2-item"], &["strong-snapshot-isolation"]),
+    sets("an add is lost", "0 ok r x [], add x 1; 1 ok r x [], add x 2 | 2 ok r x [2]",
+        &["G-single-realtime", "G2-item"], &["strong-read-committed", "strong-session-snapshot-isolation"]),
+    sets("long fork over two keys",
+        "0 ok add x 1; 1 ok add y 1; 2 ok r x [1], r y []; 3 ok r x [], r y [1]",
+        &["G-nonadjacent"], LONG_FORK),
+    sets("long fork inside one set", "0 ok add x 1; 1 ok add x 2; 2 ok r x [1]; 3 ok r x [2]",
+        &["G-nonadjacent"], LONG_FORK),
+    sets("two sets that were filled in opposite orders are no dirty write",
+        "0 ok add x 1, add y 1; 1 ok add x 2, add y 2; 2 ok r x [1]; 3 ok r y [2]",
+        &["G-nonadjacent"], LONG_FORK),
+    sets("stale read after the add had ended", "0 ok add x 1 | 1 ok r x []",
+        &["G-single-realtime"], &["strong-read-committed", "strong-session-serializable"]),
+    sets("a process reads backwards", "0 ok add x 1; 1 ok r x [1] | 1 ok r x []",
+        &["causal-violation", "G-single-process"], &["strong-read-committed", "serializable"]),
+    sets("its own add is missing", "0 ok add x 1, r x []", &["internal"], INTERNAL),
+    sets("an element it had seen is gone", "0 ok r x [1], r x []; 1 ok add x 1",
+        &["internal", "nonmonotonic-view", "G-single"], READ_SKEW),
+    sets("fuzzy read", "0 ok r x [], r x [1]; 1 ok add x 1",
+        &["fractured-read", "G-single"], INTERNAL),
+    sets("it saw what it was yet to add", "0 ok r x [1], add x 1", &["internal"], INTERNAL),
+    sets("an element out of nowhere", "0 ok r x [7]", &["phantom"], &[]),
+    sets("an element that was added twice says nothing",
+        "0 ok add x 1 | 1 ok add x 1 | 2 ok r x [] | 3 ok r x [1]", &[], STRICT),
+    counters("serial", "0 ok inc x 1 | 1 ok inc x 2, r x 3 | 0 ok r x 3", &[], STRICT),
+    counters("null is nothing yet", "0 ok r x nil; 1 ok inc x 1 | 0 ok r x 1", &[], STRICT),
+    counters("fractured read", "0 ok inc x 1, inc y 1; 1 ok r x 1, r y 0",
+        &["G-single"], &["strong-read-committed", "monotonic-view", "cursor-stability", "causal"]),
+    counters("circular information flow",
+        "0 ok inc x 1, r x 1, inc y 1, r y 2; 1 ok inc x 1, r x 2, inc y 1, r y 1",
+        &["G1c"], &["strong-read-uncommitted"]),
+    counters("write skew", "0 ok r x 0, inc y 1; 1 ok r y 0, inc x 1",
+        &["G2-item"], &["strong-snapshot-isolation"]),
+    counters("lost update", "0 ok inc x 1, r x 1; 1 ok inc x 1, r x 1",
+        &["lost-update"], LOST_UPDATE),
+    counters("a sum with what was aborted", "0 fail inc x 1; 1 ok inc x 1 | 2 ok r x 2",
+        &["G1a"], &["strong-read-uncommitted"]),
+    counters("a sum that was passed over", "0 ok inc x 1, inc x 1, r x 2; 1 ok r x 1",
+        &["G1b"], &["strong-read-uncommitted"]),
+    counters("a sum that nobody made", "0 ok inc x 1 | 1 ok r x 7", &["phantom"], &[]),
+    counters("less than nothing", "0 ok r x -1", &["phantom"], &[]),
+    counters("its own increment is missing", "0 ok inc x 2, r x 1", &["internal"], INTERNAL),
+    counters("fuzzy read", "0 ok r x 0, r x 1; 1 ok inc x 1",
+        &["internal", "G-single"], INTERNAL),
+    counters("stale read after the increment had ended", "0 ok inc x 1 | 1 ok r x 0",
+        &["G-single-realtime"], &["strong-read-committed", "strong-session-serializable"]),
 ];
 
 /// The history in EDN: what stands before a `|` ends before what stands behind it begins.

@@ -49,7 +49,8 @@ impl Story {
     fn read(&mut self, mop: u32, value: ValueId, sum: i128) {
         let agrees = match self.known {
             Some(known) => known == sum,
-            None => sum >= self.added,
+            // Less than nothing is nobody's contradiction, but a sum that nobody made.
+            None => self.added == 0 || sum >= self.added,
         };
         if !agrees {
             self.contradictions.push(mop);

@@ -120,7 +120,8 @@ impl Verifier<'_> {
                 _ => {}
             }
         }
-        let agrees = known.map_or(self.int(value) >= own, |sum| sum == self.int(value));
+        let holds_own = own == 0 || self.int(value) >= own;
+        let agrees = known.map_or(holds_own, |sum| sum == self.int(value));
         must(self.is_ok(t) && !agrees, "it agrees with what came before")
     }
 
