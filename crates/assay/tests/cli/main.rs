@@ -8,6 +8,7 @@ mod hostile_input;
 mod isolation;
 mod promises;
 mod report;
+mod sets;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
