@@ -49,7 +49,8 @@ Transactions are lists of micro-operations; see [the guide](guides/isolation.md)
 
 - **Claim**: an isolation model, from read uncommitted to strict serializable
   (`--consistency-model`; `assay explain isolation`).
-- **Needs**: every value is written to a key once (not of counters); micro-operations with what reads returned.
+- **Needs**: every value is written to a key once (not of counters); micro-operations with what
+  reads returned.
 - **Decides by**: dependencies between transactions, components of their graph, and the exact
   classes of cycles in each with a shortest one; monotonic atomic view, read atomic and causal
   consistency also without knowing the order of versions.

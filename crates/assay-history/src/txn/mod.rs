@@ -49,7 +49,7 @@ pub enum Style {
     ListAppend,
     /// `w` replaces a value, `r` reads it.
     RwRegister,
-    /// `add` adds an element to a set, `r` reads the whole set; the order of elements means nothing.
+    /// `add` adds an element to a set, `r` reads the whole set; order means nothing.
     SetAdd,
     /// `inc` adds a positive number to a counter, `r` reads it; null is 0.
     CounterInc,

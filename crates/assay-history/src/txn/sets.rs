@@ -1,10 +1,10 @@
 //! Sets that only grow, kept as prefixes although their elements come in any order.
 //!
 //! Reads of a set mostly form a chain: each holds all that an earlier one held. So the elements of
-//! a key stand in one row, its *trunk*, cut into levels where a read ended. Within a level the order
-//! means nothing yet, so a read that ends inside of one may put its elements first and cut there.
-//! Whatever the order in which a database lists its elements, a read of the chain costs a number; a
-//! read that is not in the chain is kept as it came.
+//! a key stand in one row, its *trunk*, cut into levels where a read ended. Within a level the
+//! order means nothing yet, so a read that ends inside of one may put its elements first and cut
+//! there. Whatever the order in which a database lists its elements, a read of the chain costs a
+//! number; a read that is not in the chain is kept as it came.
 
 use crate::value::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,8 +22,8 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// How many elements of the trunk a read saw, once the trunk has grown or a level was cut; `None`
-    /// if the read is not in the chain.
+    /// How many elements of the trunk a read saw, once the trunk has grown or a level was cut;
+    /// `None` if the read is not in the chain.
     pub(super) fn keep(
         &mut self,
         key: u32,

@@ -127,8 +127,8 @@ fn outputs(values: &Values, output: ValueId) -> Outputs {
 }
 
 /// The micro-operations of transactions: `["append", k, v]`, `["w", k, v]`, `["add", k, v]`,
-/// `["inc", k, n]`, `["r", k, seen]`. A list that was read may be a set, and a number a counter, so what
-/// was written and what was read are kept apart.
+/// `["inc", k, n]`, `["r", k, seen]`. A list that was read may be a set, and a number a counter, so
+/// what was written and what was read are kept apart.
 #[derive(Default)]
 struct Micro {
     written: Transactions,

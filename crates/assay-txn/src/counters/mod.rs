@@ -3,27 +3,28 @@
 //! Increments are positive, so the versions of a counter are ordered by their value, and a version
 //! holds an increment or does not. Who is in a sum is certain in three cases:
 //!
-//! - **Pinned.** A transaction that increments and then reads the key saw the version it made, and so
-//!   where it stands: it moved the counter from `before` to `after`. Every version of at least `after`
-//!   holds it, no other does. (A transaction that read *before* it incremented is pinned only where
-//!   `writes_follow_reads` is declared: others may have come in between.)
-//! - **Too large without it.** A version larger than all increments that may have committed, less those
-//!   of one transaction, holds that transaction.
+//! - **Pinned.** A transaction that increments and then reads the key saw the version it made, and
+//!   so where it stands: it moved the counter from `before` to `after`. Every version of at least
+//!   `after` holds it, no other does. (A transaction that read *before* it incremented is pinned
+//!   only where `writes_follow_reads` is declared: others may have come in between.)
+//! - **Too large without it.** A version larger than all increments that may have committed, less
+//!   those of one transaction, holds that transaction.
 //! - **Too small with it.** A version smaller than what one transaction added does not hold it.
 //!
-//! From that follow **wr** (a read of a version that holds a transaction comes after it; also a pinned
-//! transaction's, which saw what it built on) and **rw** (a read of a version that does not hold a
-//! committed transaction comes before it). There is **no ww**: of two pinned transactions the later one
-//! has read what the earlier one left, which is wr already, so that what looks like overwriting in a circle
-//! is reported as information that flowed in one (G1c). All this supposes that reads return committed
-//! versions; where they do not, read committed is broken, and no cycle of wr and rw edges says
-//! anything about a weaker model. And it supposes that an increment adds to the version it replaces:
-//! a client that reads, adds and writes has registers, and can lose updates.
+//! From that follow **wr** (a read of a version that holds a transaction comes after it; also a
+//! pinned transaction's, which saw what it built on) and **rw** (a read of a version that does not
+//! hold a committed transaction comes before it). There is **no ww**: of two pinned transactions
+//! the later one has read what the earlier one left, which is wr already, so that what looks like
+//! overwriting in a circle is reported as information that flowed in one (G1c). All this supposes
+//! that reads return committed versions; where they do not, read committed is broken, and no cycle
+//! of wr and rw edges says anything about a weaker model. And it supposes that an increment adds to
+//! the version it replaces: a client that reads, adds and writes has registers, and can lose
+//! updates.
 //!
-//! Without any cycle: sums that nobody's increments make (phantom) or only those of aborted transactions
-//! (G1a), values between `before` and `after` of a pinned transaction (G1b), two pinned transactions that
-//! moved the counter over the same value (lost update; neither is then pinned), contradictions inside
-//! a transaction (internal).
+//! Without any cycle: sums that nobody's increments make (phantom) or only those of aborted
+//! transactions (G1a), values between `before` and `after` of a pinned transaction (G1b), two
+//! pinned transactions that moved the counter over the same value (lost update; neither is then
+//! pinned), contradictions inside a transaction (internal).
 //!
 //! What is not seen: an increment that is missing from a sum which other increments could make up.
 

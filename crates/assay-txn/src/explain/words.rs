@@ -85,9 +85,7 @@ impl Teller<'_> {
                 let saw = format!("{reader} read {} in {k}", self.sum(value));
                 match (kind, writer_name) {
                     (Kind::G1b, Some(writer)) => {
-                        format!(
-                            "{saw}, a sum that {writer} passed over: it moved on before it committed."
-                        )
+                        format!("{saw}, a sum that {writer} passed over and never committed.")
                     }
                     (Kind::G1a, Some(writer)) => format!(
                         "{saw}, more than all increments that may have committed; {writer} aborted."

@@ -7,9 +7,10 @@
 //! what stands behind (rw), and each is linked to the next of its kind.
 //!
 //! A read that is not in the chain (a long fork) saw several stretches of the row and missed those
-//! between them. For it the row gets a tree of joints over halves, quarters and so on, so that every
-//! stretch is a few joints: the cost is the number of stretches times the logarithm of the row, never
-//! more than the read itself took to write down, but for that logarithm. Nothing is left out.
+//! between them. For it the row gets a tree of joints over halves, quarters and so on, so that
+//! every stretch is a few joints: the cost is the number of stretches times the logarithm of the
+//! row, never more than the read itself took to write down, but for that logarithm. Nothing is left
+//! out.
 
 use super::{Row, Sets};
 use crate::graph::{Edges, Label};
@@ -115,9 +116,9 @@ impl Joints {
     }
 }
 
-/// Two trees over a row of `n`: node `i` has the children `2 i` and `2 i + 1`, and nodes from `n` on
-/// are the elements themselves. In the first everything leads to the root, in the second it comes
-/// from there. Returns the number of the first joint; element nodes need none.
+/// Two trees over a row of `n`: node `i` has the children `2 i` and `2 i + 1`, and nodes from `n`
+/// on are the elements themselves. In the first everything leads to the root, in the second it
+/// comes from there. Returns the number of the first joint; element nodes need none.
 fn plant(row: &Row, edges: &mut Edges, numbers: &mut Numbers) -> u32 {
     let n = row.writers.len();
     let first = numbers.take(2 * n.saturating_sub(1));

@@ -3,27 +3,27 @@
 //! An element is added to a key once, so a read names the transactions it saw, and those it did
 //! not. Two kinds of edges follow, and both hold whatever the database keeps inside:
 //!
-//! - **wr**: a committed read that holds `e` comes after the transaction that added `e`. Nobody else
-//!   can have put it there.
-//! - **rw**: a committed read without `e` comes before every transaction that added `e` and is known
-//!   to have committed. Sets only grow: had it come after, `e` would be there.
+//! - **wr**: a committed read that holds `e` comes after the transaction that added `e`. Nobody
+//!   else can have put it there.
+//! - **rw**: a committed read without `e` comes before every transaction that added `e` and is
+//!   known to have committed. Sets only grow: had it come after, `e` would be there.
 //!
-//! **No ww.** Adya's order of versions is an order of those who wrote the same item. If a read holds
-//! `a` and lacks `b`, then who added `a` came before that read and that read before who added `b`: the
-//! order is there already, as wr and rw. A ww edge of its own would claim more: that the database
-//! installs whole sets, one after the other. Adds commute, and a database that keeps elements as
-//! rows or merges them orders no two of them; there, two keys that were read in opposite orders
-//! are a long fork, which weak models allow, and would be called a dirty write (G0), which no model
-//! does. So each element is its own item, written once, absent before. Every wr and rw edge is also one
-//! (with ww steps beside it) where whole sets are installed, so what is ruled out here is ruled out
-//! there; G0 is never reported, and of G-nonadjacent what rests on the order of adds alone is missed.
-//! For serializability nothing is missed: a history without anomalies has an order that explains
-//! every read.
+//! **No ww.** Adya's order of versions is an order of those who wrote the same item. If a read
+//! holds `a` and lacks `b`, then who added `a` came before that read and that read before who added
+//! `b`: the order is there already, as wr and rw. A ww edge of its own would claim more: that the
+//! database installs whole sets, one after the other. Adds commute, and a database that keeps
+//! elements as rows or merges them orders no two of them; there, two keys that were read in
+//! opposite orders are a long fork, which weak models allow, and would be called a dirty write
+//! (G0), which no model does. So each element is its own item, written once, absent before. Every
+//! wr and rw edge is also one (with ww steps beside it) where whole sets are installed, so what is
+//! ruled out here is ruled out there; G0 is never reported, and of G-nonadjacent what rests on the
+//! order of adds alone is missed. For serializability nothing is missed: a history without
+//! anomalies has an order that explains every read.
 //!
-//! Without any cycle: reading an element of an aborted transaction (G1a) or of nobody (phantom), part
-//! of what one transaction added to the key (G1b: a set between two versions), and contradictions
-//! inside a transaction (internal): its own adds missing or seen too early, an element gone that it
-//! had seen.
+//! Without any cycle: reading an element of an aborted transaction (G1a) or of nobody (phantom),
+//! part of what one transaction added to the key (G1b: a set between two versions), and
+//! contradictions inside a transaction (internal): its own adds missing or seen too early, an
+//! element gone that it had seen.
 //!
 //! `joints` keeps the graph linear, `reads` looks at single reads, `views` decides the models that
 //! speak of views.

@@ -3,10 +3,11 @@
 //! An element is written once, so there is no order of commits to look for (as there is in `weak`):
 //! each of these models is broken where a transaction missed what its view had to hold.
 //!
-//! - Monotonic atomic view: it had seen part of what another added, and a later read lacks the rest.
+//! - Monotonic atomic view: it had seen part of what another added, and a later read lacks the
+//!   rest.
 //! - Read atomic: the same, in any order of the reads.
-//! - Causal: what it missed is of a transaction it depends on, by reads and sessions in any number of
-//!   steps. That is a cycle with this one anti-dependency, and those are known exactly.
+//! - Causal: what it missed is of a transaction it depends on, by reads and sessions in any number
+//!   of steps. That is a cycle with this one anti-dependency, and those are known exactly.
 //!
 //! So nothing has to be looked at unless a cycle with at most one anti-dependency was found.
 

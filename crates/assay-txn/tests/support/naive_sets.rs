@@ -144,8 +144,8 @@ impl View<'_> {
         own.into_iter().any(wrong) || earlier.any(|(.., before)| !before.is_subset(set))
     }
 
-    /// Which of the models that speak of views are broken, the weakest first: monotonic atomic view,
-    /// read atomic, causal.
+    /// Which of the models that speak of views are broken, the weakest first: monotonic atomic
+    /// view, read atomic, causal.
     fn broken_views(&self) -> [bool; 3] {
         let oks = || self.all().filter(|&t| self.outcome(t) == Outcome::Ok);
         let partly = |t: u32, later: bool| {

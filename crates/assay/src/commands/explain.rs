@@ -23,17 +23,19 @@ const CHECKERS_PAGE: &str = include_str!("../../../../docs/checkers.md");
 
 const STYLES: &str = "\
 A transaction is a list of micro-operations: [\"append\", key, value] and [\"r\", key, list] \
-(list-append), [\"w\", key, value] and [\"r\", key, value] (rw-register), [\"add\", key, element] and \
-[\"r\", key, elements] (set-add), or [\"inc\", key, number] and [\"r\", key, sum] (counter-inc). What is sent has null for what a read will return. \
-Every value is written to a key once: then a read tells who wrote what it saw.
+(list-append), [\"w\", key, value] and [\"r\", key, value] (rw-register), [\"add\", key, element] \
+and [\"r\", key, elements] (set-add), or [\"inc\", key, number] and [\"r\", key, sum] \
+(counter-inc). What is sent has null for what a read will return. Every value is written to a key \
+once, but for counters: then a read tells who wrote what it saw.
 
 Of a list, a read shows all versions in their order. Of a register it shows one, so the order of \
 versions rests on what is declared: --linearizable-keys, --sequential-keys, --wfr-keys; without, \
-only that null comes first. Of a set it shows which elements were there, in no order: that is enough \
-to know who was seen and who was not, and no transaction is said to have overwritten another. Of a \
-counter it shows a sum; a transaction that increments and then reads shows where it stands, others \
-are ordered only where a sum is too large without them or too small with them. See \
-docs/guides/isolation.md.";
+only that null comes first.
+
+Of a set it shows which elements were there, in no order: that is enough to know who was seen and \
+who was not, and no transaction is said to have overwritten another. Of a counter it shows a sum; \
+a transaction that increments and then reads shows where it stands, others are ordered only where \
+a sum is too large without them or too small with them. See docs/guides/isolation.md.";
 
 const VERDICTS: [(&str, &str, &str); 5] = [
     (

@@ -15,7 +15,8 @@ const LONG_FORK: &str = "\
 ";
 
 /// A reader that saw one increment of a transaction and not the other.
-const READ_SKEW: &str = r#"{"process":0,"type":"invoke","f":"txn","value":[["inc","x",2],["inc","y",1]]}
+const READ_SKEW: &str = r#"
+{"process":0,"type":"invoke","f":"txn","value":[["inc","x",2],["inc","y",1]]}
 {"process":1,"type":"invoke","f":"txn","value":[["r","x",null],["r","y",null]]}
 {"process":0,"type":"ok","f":"txn","value":[["inc","x",2],["inc","y",1]]}
 {"process":1,"type":"ok","f":"txn","value":[["r","x",2],["r","y",null]]}
