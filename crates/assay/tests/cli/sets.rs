@@ -45,8 +45,8 @@ fn a_counter_that_was_half_incremented_is_told_in_words() {
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);
     for wanted in [
         "G-single",
-        "added 2 in x, and T2 read 2, which no other increments make",
-        "added 1 in y, and T2 read 0, which is too little to hold that",
+        "added 2 in x, and T1 read 2, which no other increments make",
+        "added 1 in y, and T1 read 0, which is too little to hold that",
         "not covered: counters show sums",
         "re-checked by the verifier",
     ] {
