@@ -4,6 +4,7 @@ use super::Sets;
 use crate::anomaly::{Evidence, Kind};
 use crate::found::Found;
 use crate::internal::FEW_MOPS;
+use crate::writers::NONE;
 use assay_history::{Does, ListId, Mop, Outcome, TxnIndex, TxnKey, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,6 +28,7 @@ impl Sets<'_> {
     /// Looks at every read of every committed transaction.
     pub(super) fn look_at_reads(&self, found: &mut Found) {
         let grouped = self.grouped();
+        let split = self.split(&grouped);
         let mut own = Own::default();
         for txn in self.txns.iter().filter(|txn| txn.outcome == Outcome::Ok) {
             let mops = self.txns.mops(txn.index);
@@ -45,7 +47,9 @@ impl Sets<'_> {
                     if !alone {
                         self.look_inside(txn.index.0, (i, mop.key(), list), &own, found);
                     }
-                    self.look_at_elements(txn.index.0, mop.key(), list, &grouped, found);
+                    if !self.is_clean(mop.key(), list, &split) {
+                        self.look_at_elements(txn.index.0, mop.key(), list, &grouped, found);
+                    }
                 }
                 if !alone {
                     own.note(i, *mop);
@@ -67,6 +71,41 @@ impl Sets<'_> {
         }
         grouped.retain(|_, count| *count > 1);
         grouped
+    }
+
+    /// By key and place in its row: whether a read that ends there would hold part of a group only.
+    fn split(&self, grouped: &FxHashMap<(u32, TxnKey), usize>) -> Vec<Vec<bool>> {
+        // By key and place: how many groups begin before it, less those that end before it.
+        let mut open: Vec<Vec<i32>> = Vec::new();
+        open.resize_with(self.rows.len(), Vec::new);
+        for &(t, key) in grouped.keys() {
+            let adds = self.adds(t).filter(|&(k, _)| k == key);
+            let places = adds.filter_map(|(_, value)| Some(self.writers.get(key, value)?.place));
+            let (first, last) =
+                places.fold((NONE, 0), |(low, high), place| (low.min(place), high.max(place)));
+            let row = &mut open[key.0 as usize];
+            row.resize(self.rows[key.0 as usize].writers.len() + 2, 0);
+            row[first as usize + 1] += 1;
+            row[last as usize + 1] -= 1;
+        }
+        let sums = |row: Vec<i32>| {
+            let running = row.into_iter().scan(0, |sum, change| {
+                *sum += change;
+                Some(*sum > 0)
+            });
+            running.collect()
+        };
+        open.into_iter().map(sums).collect()
+    }
+
+    /// Whether nothing can be wrong with a read's elements: it is in the chain, everybody who added
+    /// something committed, and no group is split where it ends.
+    fn is_clean(&self, key: TxnKey, id: ListId, split: &[Vec<bool>]) -> bool {
+        let first_odd = self.rows[key.0 as usize].first_odd as usize;
+        id.prefix_len().is_some_and(|len| {
+            let split = &split[key.0 as usize];
+            len <= first_odd && (split.is_empty() || !split[self.known(key, len)])
+        })
     }
 
     /// Whether a read agrees with what its transaction did before, and does not know what it was
@@ -116,11 +155,6 @@ impl Sets<'_> {
         grouped: &FxHashMap<(u32, TxnKey), usize>,
         found: &mut Found,
     ) {
-        let first_odd = self.rows[key.0 as usize].first_odd as usize;
-        let clean = id.prefix_len().is_some_and(|len| len <= first_odd);
-        if clean && grouped.is_empty() {
-            return;
-        }
         let read = |value, writer| Evidence::Read { reader: t, key, value, writer };
         let (mut phantom, mut aborted) = (false, false);
         let mut of_groups: Vec<(u32, ValueId)> = Vec::new();

@@ -4,7 +4,7 @@ use super::{Checked, Verifier, must};
 use crate::anomaly::{Because, Kind, WeakStep};
 use crate::graph::Label;
 use assay_history::{Does, Mop, Outcome, TxnIndex, TxnKey, ValueId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Verifier<'_> {
     /// Whether this transaction, and nobody else who may have committed, added the element.
@@ -152,15 +152,38 @@ impl Verifier<'_> {
 
     /// Whether reads and sessions lead from `writer` to `reader`, in any number of steps.
     fn depends_on(&self, reader: u32, writer: u32) -> bool {
+        let mut adders: FxHashMap<(TxnKey, ValueId), Vec<u32>> = FxHashMap::default();
+        let mut sessions: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for t in self.all().filter(|&t| self.txn(t).outcome != Outcome::Fail) {
+            sessions.entry(self.txn(t).process).or_default().push(t);
+            for mop in self.txns.mops(TxnIndex(t)) {
+                let element = mop.written().map(|e| (mop.key(), e));
+                element.into_iter().for_each(|e| adders.entry(e).or_default().push(t));
+            }
+        }
+        sessions.values_mut().for_each(|session| session.sort_by_key(|&t| self.txn(t).end));
+        // By process: so many of its transactions, by their end, have been taken.
+        let mut taken: FxHashMap<u32, usize> = FxHashMap::default();
         let (mut reached, mut next) = (FxHashSet::from_iter([reader]), vec![reader]);
         while let Some(t) = next.pop() {
-            for o in self.all().filter(|&o| o != t) {
-                let before =
-                    self.issued_before(o, t) || (self.is_ok(t) && self.saw(t, o, usize::MAX));
-                if before && reached.insert(o) {
-                    next.push(o);
-                }
+            let (process, start) = (self.txn(t).process, self.txn(t).start);
+            let (session, taken) = (&sessions[&process], taken.entry(process).or_default());
+            let ended = session.partition_point(|&o| self.txn(o).end <= start).max(*taken);
+            let mut before: Vec<u32> = session[*taken..ended].to_vec();
+            before.retain(|&o| self.issued_before(o, t));
+            // What touches may belong to a later one.
+            *taken += if before.len() == ended - *taken { before.len() } else { 0 };
+            for mop in self.txns.mops(TxnIndex(t)).iter().filter(|_| self.is_ok(t)) {
+                let Does::ReadList(list) = mop.does() else { continue };
+                let list = self.txns.list(mop.key(), list).iter();
+                let alone =
+                    list.filter_map(|&e| match adders.get(&(mop.key(), e)).map(|w| &w[..]) {
+                        Some(&[adder]) => Some(adder),
+                        _ => None,
+                    });
+                before.extend(alone);
             }
+            next.extend(before.into_iter().filter(|&o| reached.insert(o)));
         }
         reached.contains(&writer)
     }
