@@ -1,5 +1,4 @@
 //! How fast transactional histories are read, checked and classified: `make bench`.
-//! `ASSAY_BENCH_ONLY=set-add` runs the histories whose name begins so.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -69,9 +69,9 @@ fn unusable(args: &CheckArgs, style: Style) -> Option<&'static str> {
     if why.is_some() {
         return why;
     }
-    if style == Style::ListAppend && isolation.search == SearchWhen::Always {
+    if style != Style::RwRegister && isolation.search == SearchWhen::Always {
         return Some(
-            "--search is for rw-register: lists show the order of their versions, so there is \
+            "--search is for rw-register: the others show the order of what was read, so there is \
              nothing left to search for",
         );
     }

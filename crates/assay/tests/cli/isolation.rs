@@ -331,7 +331,7 @@ fn lists_need_no_search_and_say_so() {
     let args = ["check", "-", "--model", "list-append", "--search", "always"];
     let run = run_with(&args, WRITE_SKEW.as_bytes());
     assert_eq!(run.code, 64, "{}", run.out);
-    assert!(run.err.contains("lists show the order"), "{}", run.err);
+    assert!(run.err.contains("--search is for rw-register"), "{}", run.err);
 }
 
 #[test]
