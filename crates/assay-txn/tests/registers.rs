@@ -4,37 +4,15 @@ mod support;
 
 use assay_history::Txns;
 use assay_txn::{Assume, CheckOptions, Level, Model, Report, check, verify};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use support::simdb::{Isolation, Settings, Workload};
-use support::text::Notation;
-use support::{read, records, serial, text_of};
+use support::simdb::Isolation;
+use support::{serial, small_registers};
 
 const NOTHING: Assume =
     Assume { writes_follow_reads: false, sequential_keys: false, linearizable_keys: false };
 const LINEARIZABLE: Assume = Assume { linearizable_keys: true, ..NOTHING };
 const EVERYTHING: Assume =
     Assume { writes_follow_reads: true, sequential_keys: true, linearizable_keys: true };
-
-fn history(isolation: Isolation, seed: u64) -> (Txns, Vec<u8>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5EED);
-    let settings = Settings {
-        isolation,
-        workload: Workload::RwRegister,
-        clients: rng.random_range(1..=4),
-        txns: rng.random_range(1..=6),
-        mops_max: rng.random_range(1..=4),
-        keys: rng.random_range(1..=3),
-        writes_per_key: 50,
-        abort_percent: rng.random_range(0..25),
-        unknown_percent: rng.random_range(0..25),
-        seed,
-    };
-    let notation = if seed.is_multiple_of(2) { Notation::Json } else { Notation::Edn };
-    let text = text_of(&records(settings), notation, Workload::RwRegister);
-    (read(&text, Workload::RwRegister), text)
-}
 
 fn run(
     isolation: Isolation,
@@ -43,7 +21,7 @@ fn run(
 ) {
     const CASES: u64 = 8_000;
     let objection = (0..CASES).into_par_iter().find_map_first(|seed| {
-        let (txns, text) = history(isolation, seed);
+        let (txns, text) = small_registers(isolation, seed);
         let options = CheckOptions { assume, ..CheckOptions::default() };
         let report = check(&txns, &options).expect("small histories fit");
         let verified = report
@@ -112,7 +90,7 @@ fn a_strict_serializable_database_passes_under_every_assumption() {
 #[test]
 fn anomalies_are_found_under_assumptions() {
     let found = (0..500).any(|seed| {
-        let (txns, _) = history(Isolation::ReadCommitted, seed);
+        let (txns, _) = small_registers(Isolation::ReadCommitted, seed);
         let options = CheckOptions { assume: LINEARIZABLE, ..CheckOptions::default() };
         let report = check(&txns, &options).expect("small histories fit");
         report.counts.iter().any(|(kind, _)| kind.name() == "G-single")

@@ -7,14 +7,11 @@ use assay_txn::{
     Anomaly, CheckOptions, Evidence, Level, Limits, Model, SearchResult, View, check, prove,
     verify, verify_order, view_of,
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use support::simdb::{Isolation, Settings, Workload};
-use support::text::Notation;
-use support::{read, records, serial, text_of};
+use support::simdb::{Isolation, Workload};
+use support::{read, serial, small_registers};
 
 const SEARCHED: [Model; 7] = [
     Model::Serializable,
@@ -29,24 +26,6 @@ const SEARCHED: [Model; 7] = [
 static NEVER_STOP: AtomicBool = AtomicBool::new(false);
 const NO_LIMITS: Limits<'static> =
     Limits { steps_max: u64::MAX, bytes_max: usize::MAX, stop: &NEVER_STOP };
-
-fn history(isolation: Isolation, seed: u64) -> (Txns, Vec<u8>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x0DD);
-    let settings = Settings {
-        isolation,
-        workload: Workload::RwRegister,
-        clients: rng.random_range(1..=4),
-        txns: rng.random_range(1..=6),
-        mops_max: rng.random_range(1..=4),
-        keys: rng.random_range(1..=3),
-        writes_per_key: 50,
-        abort_percent: rng.random_range(0..25),
-        unknown_percent: rng.random_range(0..25),
-        seed,
-    };
-    let text = text_of(&records(settings), Notation::Edn, Workload::RwRegister);
-    (read(&text, Workload::RwRegister), text)
-}
 
 /// Tries all orders of snapshots and commits.
 fn snapshots_exist(txns: &Txns, view: View, level: Level) -> bool {
@@ -167,7 +146,7 @@ fn a_search_agrees_with_trying_all_orders() {
     let answers = Answers::default();
     for isolation in Isolation::ALL {
         let objection = (0..cases).into_par_iter().find_map_first(|seed: u64| {
-            let (txns, text) = history(isolation, seed);
+            let (txns, text) = small_registers(isolation, seed);
             SEARCHED.into_iter().zip(&answers).find_map(|(model, answers)| {
                 let why = objection(&txns, model, answers)?;
                 let text = String::from_utf8_lossy(&text);
@@ -195,7 +174,7 @@ fn limits_end_a_search_undecided_and_never_upheld() {
     let limits = Limits { steps_max: 3, ..NO_LIMITS };
     let mut gave_up = 0;
     for seed in 0..200 {
-        let (txns, _) = history(Isolation::StrictSerializable, seed);
+        let (txns, _) = small_registers(Isolation::StrictSerializable, seed);
         let mut report = check(&txns, &CheckOptions::default()).expect("it fits");
         prove(&txns, false, &mut report, Model::StrictSerializable, limits).expect("orders hold");
         if report.searched.is_some_and(|searched| searched.result == SearchResult::GaveUp) {
@@ -210,7 +189,7 @@ fn limits_end_a_search_undecided_and_never_upheld() {
 fn a_wrong_order_is_not_believed() {
     let (mut wrong, mut right) = (0, 0);
     for seed in 0..300 {
-        let (txns, _) = history(Isolation::StrictSerializable, seed);
+        let (txns, _) = small_registers(Isolation::StrictSerializable, seed);
         let mut report = check(&txns, &CheckOptions::default()).expect("it fits");
         prove(&txns, false, &mut report, Model::StrictSerializable, NO_LIMITS).expect("it holds");
         let Some(SearchResult::Order(level, order)) = report.searched.map(|found| found.result)

@@ -9,7 +9,9 @@ pub mod simdb;
 pub mod text;
 
 use assay_history::{ReadOptions, Style, Txns, read_txns};
-use simdb::{Record, Settings, Workload, simulate};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use simdb::{Isolation, Record, Settings, Workload, simulate};
 use text::{Notation, write_record};
 
 /// A simulated history, as it would be recorded.
@@ -37,4 +39,24 @@ pub fn read(text: &[u8], workload: Workload) -> Txns {
         Workload::CounterInc => Style::CounterInc,
     };
     read_txns(text, &ReadOptions::default(), style).expect("simulated histories can be read")
+}
+
+/// A small history of registers, and its text: few enough transactions to try all their orders.
+pub fn small_registers(isolation: Isolation, seed: u64) -> (Txns, Vec<u8>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5EED);
+    let settings = Settings {
+        isolation,
+        workload: Workload::RwRegister,
+        clients: rng.random_range(1..=4),
+        txns: rng.random_range(1..=6),
+        mops_max: rng.random_range(1..=4),
+        keys: rng.random_range(1..=3),
+        writes_per_key: 50,
+        abort_percent: rng.random_range(0..25),
+        unknown_percent: rng.random_range(0..25),
+        seed,
+    };
+    let notation = if seed.is_multiple_of(2) { Notation::Json } else { Notation::Edn };
+    let text = text_of(&records(settings), notation, Workload::RwRegister);
+    (read(&text, Workload::RwRegister), text)
 }
