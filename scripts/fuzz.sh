@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every reader of histories, and every checker, with libFuzzer, on the stable toolchain.
+# Fuzzes every reader of histories and plans, and every checker, with libFuzzer, on the stable toolchain.
 #
 #   FUZZ_SECONDS=60    how long each target runs
 #   FUZZ_SEED=…        the seed of every target (default: drawn anew, and printed)
@@ -20,6 +20,7 @@ TARGETS=(
     "check json"
     "transactions edn"
     "oracles edn"
+    "plan plan"
 )
 readonly INPUT_BYTES_MAX=4096
 readonly ONE_INPUT_SECONDS_MAX=20

@@ -9,6 +9,10 @@ mod checks;
 
 pub use checks::check_and_verify;
 
+mod plans;
+
+pub use plans::read_plan;
+
 mod promises;
 
 pub use promises::{check_transactions, run_oracles};

@@ -1,5 +1,9 @@
 //! The command line, as types. The doc comments here are the help texts.
 
+mod plan;
+
+pub use plan::{LintFormat, PlanCommand, PlanMode};
+
 use crate::exit::Exit;
 use assay_check::ModelKind;
 use assay_history::{Format, Style};
@@ -11,8 +15,8 @@ use std::time::Duration;
 
 /// Finds out whether the claims a system makes are true.
 ///
-/// Exit codes: 0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history,
-/// 69 a file or capability is missing, 70 a bug in Assay.
+/// Exit codes: 0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history
+/// or plan, 69 a file or capability is missing, 70 a bug in Assay.
 #[derive(Parser, Debug)]
 #[command(name = "assay", version, max_term_width = 100)]
 pub struct Cli {
@@ -29,6 +33,9 @@ pub enum Command {
     #[command(subcommand)]
     History(HistoryCommand),
     Report(ReportArgs),
+    /// Write, check and show test plans: new, lint, show, matrix, diff.
+    #[command(subcommand)]
+    Plan(PlanCommand),
     Explain(ExplainArgs),
     /// Print a completion script for a shell.
     Completions {
@@ -314,10 +321,11 @@ pub struct ReportArgs {
 /// Explain a rule, a verdict, an exit code or the models.
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// What to explain: V1 to V11, models, a model's name, upheld, refuted, undecided, 65,
-    /// PASS-hardening, DONE, ...;
-    /// without it, everything there is a page for.
+    /// What to explain: V1 to V11, P001 and so on, models, a model's name, upheld, refuted,
+    /// undecided, 65, PASS-hardening, DONE, ...; without it, everything there is a page for.
     pub code: Option<String>,
+    /// Which one: after technique, fault or pitfall.
+    pub name: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -82,7 +82,12 @@ pub fn run(args: &ExplainArgs) -> Exit {
         list(&pages, args.output.format);
         return Exit::Upheld;
     };
-    let wanted = code.to_lowercase();
+    let name = args.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+    let wanted = format!("{code}{name}").to_lowercase();
+    let pages = match args.name {
+        Some(_) => of(super::plan_pages::entries()),
+        None => pages,
+    };
     match pages.iter().find(|page| page.code.to_lowercase() == wanted).or(alias(&pages, &wanted)) {
         Some(page) => {
             match args.output.format {
@@ -98,7 +103,7 @@ pub fn run(args: &ExplainArgs) -> Exit {
         }
         None => {
             anstream::eprintln!(
-                "error: there is no page for \"{code}\"; `assay explain` lists what there is"
+                "error: there is no page for \"{code}{name}\"; `assay explain` lists what there is"
             );
             Exit::Usage
         }
@@ -152,7 +157,12 @@ fn pages() -> Vec<Page> {
     pages.extend(isolation_pages());
     pages.extend(checker_pages());
     pages.extend(super::verdict_pages::pages());
+    pages.extend(of(super::plan_pages::pages()));
     pages
+}
+
+fn of(pages: Vec<(String, String, String)>) -> Vec<Page> {
+    pages.into_iter().map(|(code, title, text)| Page { code, title, text }).collect()
 }
 
 /// Transactions: what they do, what can be wrong, and which models forbid it.

@@ -9,6 +9,8 @@ mod oracles;
 mod pick;
 mod report;
 mod verdict_pages;
+pub mod plan;
+mod plan_pages;
 
 use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
 use crate::exit::Exit;
@@ -25,6 +27,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
         Command::Report(args) => report::run(&args),
+        Command::Plan(command) => plan::run(command),
         Command::Explain(args) => explain::run(&args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),

@@ -5,6 +5,8 @@ pub mod isolation;
 mod json;
 pub mod oracles;
 mod page;
+pub mod plan;
+pub mod plan_machine;
 mod stats;
 
 pub use human::{finding_text, grouped, human, place};

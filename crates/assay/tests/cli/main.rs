@@ -6,6 +6,7 @@ mod corpus;
 mod histories;
 mod hostile_input;
 mod isolation;
+mod plans;
 mod promises;
 mod report;
 mod sets;

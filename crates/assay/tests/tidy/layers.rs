@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-oracle", &["assay-history"]),
     ("assay-verdict", &[]),
     ("assay-report", &["assay-verdict"]),
+    ("assay-plan", &[]),
     (
         "assay",
         &[
@@ -22,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-oracle",
             "assay-verdict",
             "assay-report",
+            "assay-plan",
         ],
     ),
 ];

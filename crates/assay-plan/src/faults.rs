@@ -1,0 +1,80 @@
+//! The faults a plan may name: 33 of them, with how one knows that they landed.
+//!
+//! A fault that was asked for is not a fault that happened. So each row says what the injector can
+//! count, what a victim notices, and how the fault is undone. `assay explain fault ID` shows a row.
+
+mod rows;
+
+pub use rows::FAULTS;
+
+use serde::Serialize;
+
+/// What a fault does harm to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// A process.
+    Process,
+    /// Messages.
+    Network,
+    /// What is on disk.
+    Storage,
+    /// Clocks.
+    Time,
+    /// Several nodes at once.
+    Cluster,
+}
+
+/// A fault of the taxonomy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Fault {
+    /// How a plan names it.
+    pub id: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// What it is.
+    pub title: &'static str,
+    /// What it harms.
+    pub family: Family,
+    /// How it is done.
+    pub how: &'static str,
+    /// What proves it: on the side that injects, and on the side that suffers.
+    pub evidence: &'static str,
+    /// How it is undone.
+    pub heal: &'static str,
+    /// How it fails to be what it seems.
+    pub caveat: &'static str,
+    /// Whether a proxy, a signal or a file of the node's own is enough: no root, no namespaces.
+    pub unprivileged: bool,
+}
+
+impl Fault {
+    /// The fault with this id or alias.
+    pub fn named(name: &str) -> Option<&'static Fault> {
+        FAULTS.iter().find(|fault| fault.id == name || fault.aliases.contains(&name))
+    }
+}
+
+/// Words before a target that pick nodes when the fault begins.
+pub const ROLES: [&str; 9] =
+    ["leader", "follower", "minority", "majority", "any", "all", "one", "clients", "others"];
+
+#[cfg(test)]
+mod tests {
+    use super::{FAULTS, Family, Fault};
+
+    #[test]
+    fn the_taxonomy_has_33_rows_in_five_families() {
+        let count = |family| FAULTS.iter().filter(|fault| fault.family == family).count();
+        let families =
+            [Family::Process, Family::Network, Family::Storage, Family::Time, Family::Cluster];
+        assert_eq!(families.map(count), [4, 11, 7, 2, 9]);
+        let mut names: Vec<&str> =
+            FAULTS.iter().flat_map(|f| [f.id].into_iter().chain(f.aliases.to_vec())).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all, "no name is used twice");
+        assert_eq!(Fault::named("asymmetric-partition").map(|f| f.id), Some("part-asym"));
+    }
+}

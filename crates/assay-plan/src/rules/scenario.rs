@@ -1,0 +1,173 @@
+//! Rules about techniques, scenarios and what makes them serious.
+
+super::rules! {
+    TECHNIQUE_UNKNOWN 36 Error "a technique has no reference in the catalogue"
+        what "Each technique of section 6 has a `Reference` line that names one of the eight \
+        entries of the catalogue."
+        why "The entry says what the technique misses; without it, it is expected to find \
+        everything."
+        fix "Name the entry; `assay explain technique` lists them."
+        example "### jepsen-and-elle\n- **Reference:** jepsen-and-elle"
+    TECHNIQUE_FIELD 37 Error "a technique is not complete"
+        what "Each technique says which hypotheses it addresses, what it catches that others \
+        miss, and what it costs."
+        why "A technique that catches nothing others miss is not needed."
+        fix "Add the line."
+        example "- **Hypotheses:** H1, H2\n- **Catches what others miss:** stale reads during \
+        elections\n- **Cost:** 10 min per scenario"
+    TECHNIQUE_COUNT 38 Warning "too few or too many techniques"
+        what "A change-scoped plan uses 2 to 4 techniques, a project-wide one 5 to 7."
+        why "One technique has one blind spot. Many are a wish list."
+        fix "Add the technique that sees what the others miss, or drop those no hypothesis needs."
+        example "jepsen-and-elle for the histories, crash-recovery-and-upgrade for restarts"
+    TECHNIQUE_UNSELECTED 39 Error "a scenario uses a technique that was not selected"
+        what "The `Technique` line of a scenario names a technique of section 6."
+        why "Otherwise nobody argued why it is the right one."
+        fix "Add it to section 6, or use one that is there."
+        example "- **Technique:** jepsen-and-elle"
+    REQUIREMENT_UNUSED 40 Error "a requirement is needed by no scenario"
+        what "Each row of section 6b names the scenarios that need it."
+        why "If it is missing on a machine, one must know what cannot be run."
+        fix "Name the scenarios, or drop the row."
+        example "| Go toolchain | 1.21 | S2 | apt-get install golang |"
+    SCENARIO_NAME 41 Error "a scenario is not named after its claim"
+        what "A name is words joined by underscores that say what holds under what: \
+        linearizable_per_key_under_partition. It does not describe a set-up."
+        why "A failing `3_node_cluster_with_chaos` says nothing; a failing \
+        `no_lost_ack_after_crash` says it all."
+        fix "Say what would be false if it fails."
+        example "### Scenario S1: no_lost_ack_after_leader_crash"
+    SCENARIO_LINKS 42 Error "a scenario falsifies no claim or closes no hypothesis"
+        what "`Falsifies if it FAILs` names at least one claim, `Closes` at least one hypothesis."
+        why "A scenario nobody could lose by is decoration."
+        fix "Add the line with the ids."
+        example "- **Falsifies if it FAILs:** C1\n- **Closes:** H1, H2"
+    SCENARIO_FIELD 43 Error "a scenario lacks a field"
+        what "A scenario says Technique, Oracle and Observability required; Workload and Faults, \
+        here or in its machine block; without a machine block also Target test file, Skeleton \
+        language and Skeleton."
+        why "What is not decided in the plan is decided during the run, when it is too late to be \
+        honest."
+        fix "Add the line."
+        example "- **Observability required:** client history, node logs, proxy counters"
+    ORACLE_VAGUE 44 Error "the oracle cannot be checked by a machine"
+        what "The oracle names a checker, a comparison of states, or a number with a limit."
+        why "`Logs look fine` is true of every run nobody looked at."
+        fix "Name what is compared with what. `assay explain checkers` lists what there is."
+        example "- **Oracle:** linearizability:register over the whole history, 0 anomalies"
+    ORACLE_ALL_VAGUE 45 Error "no scenario has an oracle that a machine can check"
+        what "At least one scenario has a checkable oracle; if none has, the plan goes back to \
+        its author."
+        why "Running it would invent the oracle on the way."
+        fix "Choose model and checker for each scenario first."
+        example "[checker]\nname = \"no-lost-ack\""
+    BUDGET_MISSING 46 Error "it is not said how much is enough"
+        what "A scenario has a smoke, a hardening and a release budget, in its machine block or \
+        as lines; plans in the older form have Exit criteria instead."
+        why "Without a budget every run is long enough."
+        fix "Add the budgets."
+        example "[budget.smoke]\nduration = \"20s\"\nfaults = 1\nseeds = 1"
+    BUDGET_NOT_STRONGER 47 Error "the hardening budget is not stronger than the smoke budget"
+        what "Duration, faults and seeds are all greater; of the sizes (nodes, clients, keys, \
+        ...) none is smaller and one is greater."
+        why "Otherwise a smoke run could be sold as hardening."
+        fix "Raise what the message names."
+        example "[budget.hardening]\nduration = \"2m\"\nfaults = 5\nseeds = 3\nclients = 16"
+    RELEASE_BUDGET 48 Error "the release budget is neither a budget nor a statement"
+        what "It is a budget, or `not provided — REASON. Revisit when: CONDITION.`; empty, TBD or \
+        a mere reference is not enough."
+        why "A release gate that is silently absent is taken for one that passed."
+        fix "Give the budget, or the reason and the condition."
+        example "release = \"not provided — no soak environment yet. Revisit when: staging is up.\""
+    SKELETON 49 Error "a skeleton would not be recognised as generated"
+        what "A skeleton has a header with `AUTO-GENERATED`, the scenario's id and the claims it \
+        falsifies, and TODO regions for workload, faults and oracle."
+        why "Generated tests must be told from written ones, and lead back to their plan."
+        fix "Add the header and the regions."
+        example "// AUTO-GENERATED from plans/x.md, S1 name, falsifies C1. Review \
+        before keeping.\n// TODO 1 workload  // TODO 2 faults  // TODO 3 oracle"
+    TARGET 50 Error "the target test file or its language cannot be"
+        what "The target is a path inside the repository of the system; the language is rust, go, \
+        python, typescript or shell."
+        why "A test that lands elsewhere is not found, or overwrites something."
+        fix "Use a relative path without `..`, usually in a directory `auto`."
+        example "- **Target test file:** crates/store/tests/auto/s1_no_lost_ack.rs"
+    NO_BLOCK 51 Warning "a scenario cannot be run"
+        what "A scenario has a fenced `toml` block with what a machine needs."
+        why "Without it, `assay run` has nothing to go by."
+        fix "Add the block; docs/formats/plan.md has its fields, `assay plan new --model` writes \
+        one."
+        example "```toml\n[system]\nname = \"kv\"\n```"
+    SEVEN_M_MISSING 52 Error "a serious scenario lacks a 7.M field"
+        what "A scenario against a claim of safety, durability, idempotency, isolation, ordering \
+        or membership, and every arm, has all six: model, operation history, checker, nemesis \
+        with landing evidence, ambiguous outcomes, reduction plan."
+        why "With one missing it cannot support a hardening claim, whatever it finds."
+        fix "Add it to the machine block, or as a line."
+        example "[ambiguity]\ntimeouts = \"unknown\"\nunknown-commits = \"unknown\"\nretries = \
+        \"separate-operations\"\nduplicates = \"recorder-bug\""
+    NOT_APPLICABLE 53 Error "7.M is declared not applicable although a claim demands it"
+        what "Only scenarios without a claim of a gated category may say that 7.M does not apply."
+        why "It is the discipline that makes a pass mean something."
+        fix "Fill in the six fields, or take the claim out of the `Falsifies` line."
+        example "7.M: not applicable — no gated claim category falsified."
+    SEVEN_M_SILENT 54 Error "7.M is neither filled in nor declared not applicable"
+        what "A scenario without a gated claim says so in one line, with the reason."
+        why "Nobody can tell a decision from an omission."
+        fix "Add the line; never invent a model to fill it."
+        example "7.M: not applicable — no gated claim category falsified."
+    MODEL_UNKNOWN 55 Error "there is no such model"
+        what "A model is register, map, queue, log, lock, lease, session, membership-table, \
+        counter, ledger or other(NAME)."
+        why "Checkers are made for models."
+        fix "Use the nearest one; with other(NAME) the checker needs a justification."
+        example "[model]\nname = \"register\""
+    CHECKER_UNKNOWN 56 Error "there is no such checker"
+        what "A checker is one of those `assay explain checkers` lists, or there is none and a \
+        justification says what is strong enough instead."
+        why "A checker that does not exist never goes red."
+        fix "Choose one that exists."
+        example "[checker]\nname = [\"exactly-once\", \"ledger\"]"
+    CHECKER_UNFIT 57 Warning "the checker does not fit the claim"
+        what "The table of models and claims has other checkers for this."
+        why "A checker for another promise passes what this one forbids."
+        fix "Use one the message names, or add a justification."
+        example "[checker]\nname = \"no-lost-ack\"\njustification = \"only durability is claimed \
+        here\""
+    CHECKER_UNJUSTIFIED 58 Error "an unusual choice has no justification"
+        what "With a model of one's own, or without a checker, a justification of a sentence or \
+        two is needed."
+        why "Somebody must have thought about what this can miss."
+        fix "Add it."
+        example "[checker]\njustification = \"the final sum is compared with the sent amounts: \
+        loss and doubling show\""
+    LANDING_VAGUE 59 Error "the landing evidence is only the injector's word"
+        what "Landing evidence is something that can be observed: a counter that rises, timeouts, \
+        a log line, a metric. That a command succeeded is none."
+        why "A rule in the wrong place succeeds and drops nothing: the commonest false pass."
+        fix "Name a counter of the injector and a signal of a victim."
+        example "landing = { injector = \"dropped >= 1\", victim = \"timeouts >= 1 within 5s\" }"
+    LANDING_PREDICATE 60 Error "a landing predicate proves nothing or cannot be read"
+        what "A predicate is `SIGNAL >= NUMBER [within TIME]`, joined by `and`; \
+        docs/formats/plan.md has the grammar and the signals."
+        why "One that holds when nothing happened proves nothing."
+        fix "Ask for at least one."
+        example "victim = \"elections >= 1 within 10s\""
+    FAULT_UNKNOWN 61 Error "there is no such fault"
+        what "Faults are named by their ids: kill9, pause, part-full, leader-iso, … (`assay \
+        explain fault`)."
+        why "A fault that is not known is not injected."
+        fix "Use the id."
+        example "fault = \"leader-iso\""
+    COLUMN_MISSING 62 Error "a column is not recorded without which the checker is unsound"
+        what "Each model has columns its checkers rely on; those cannot be left out."
+        why "The checker would pass for want of data."
+        fix "Record it."
+        example "[history]\nrecording = [\"in-process\", \"server-side\"]"
+    KEY_VACUOUS 63 Error "the idempotency key is the operation id"
+        what "Effects are grouped by a business key inside the input, never by `op_id`."
+        why "Every try has its own operation id, so each group has one effect and the check \
+        cannot fail."
+        fix "Name the field of the input that stays the same over retries."
+        example "[checker]\nname = \"exactly-once\"\noptions = { business-key = \"payment_id\" }"
+}
