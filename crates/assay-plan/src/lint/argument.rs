@@ -18,11 +18,12 @@ pub(super) fn check(lint: &mut Lint<'_>) {
 fn adequacy(lint: &mut Lint<'_>) {
     let plan = lint.plan;
     let mut argued = BTreeSet::new();
+    let admitted = admitted(lint);
     for row in &plan.adequacy {
         lint.resolve(&row.claims);
         lint.resolve(&row.exercised_by);
         argued.extend(row.claims.iter().map(|claim| claim.id.number));
-        threats(lint, row);
+        threats(lint, row, &admitted);
     }
     if plan.section(SectionKind::Adequacy).is_none() {
         return;
@@ -53,23 +54,31 @@ fn letters(text: &str) -> Vec<String> {
     found
 }
 
-fn threats(lint: &mut Lint<'_>, row: &Adequacy) {
+/// The threats that 7c admits to leave open: claim and letter.
+fn admitted(lint: &Lint<'_>) -> BTreeSet<(u32, String)> {
+    let mut admitted = BTreeSet::new();
+    for text in &lint.plan.residual {
+        let claims = crate::ids::references(&text.text, Span::new(0, text.text.len()), 'C');
+        for letter in letters(&text.text) {
+            admitted.extend(claims.iter().map(|claim| (claim.id.number, letter.clone())));
+        }
+    }
+    admitted
+}
+
+fn threats(lint: &mut Lint<'_>, row: &Adequacy, admitted: &BTreeSet<(u32, String)>) {
     let plan = lint.plan;
     let named = letters(&row.threats.text);
     let cited: BTreeSet<String> = letters(&row.scenarios.text).into_iter().collect();
-    let admitted = |letter: &str| {
-        plan.residual.iter().any(|text| {
-            let cites = letters(&text.text).iter().any(|cited| cited == letter);
-            let ids = crate::ids::references(&text.text, Span::new(0, text.text.len()), 'C');
-            cites && ids.iter().any(|id| row.claims.iter().any(|claim| claim.id == id.id))
-        })
+    let is_admitted = |letter: &String| {
+        row.claims.iter().any(|claim| admitted.contains(&(claim.id.number, letter.clone())))
     };
     if named.is_empty() && row.exercised_by.is_empty() {
         let message = "no threat has a letter and no scenario is named";
         lint.add(codes::THREAT_OPEN, row.threats.span, message);
     }
     for letter in named.iter().filter(|letter| !cited.contains(*letter)) {
-        if !admitted(letter) {
+        if !is_admitted(letter) {
             let message = format!("threat {letter} meets no scenario and is not in 7c");
             let span = row.threats.span.find(&plan.source, letter);
             lint.add(codes::THREAT_OPEN, span, message);

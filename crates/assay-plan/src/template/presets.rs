@@ -162,7 +162,6 @@ impl Preset {
                 nemesis: CUT,
                 checkers: Some(&["exactly-once", "ledger"]),
                 options: Some("options = { business-key = \"id\" }"),
-                ..base
             },
             _ => base,
         }

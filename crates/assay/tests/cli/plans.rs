@@ -150,8 +150,7 @@ fn verdicts_are_shown_beside_their_scenarios() {
     let results = write(
         &directory,
         "r.json",
-        br#"{"S1": "PASS-hardening", "S3/api": \
-        "FAIL-reproducible"}"#,
+        b"{\"S1\": \"PASS-hardening\", \"S3/api\": \"FAIL-reproducible\"}",
     );
     let results = results.display().to_string();
     let show = run(&["plan", "show", &plan, "--results", &results, "--format", "json"]);
