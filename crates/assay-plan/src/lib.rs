@@ -43,7 +43,7 @@ pub mod view;
 pub mod words;
 
 pub use diagnostic::{Code, Diagnostic, Severity};
-pub use lint::{count, lint};
+pub use lint::{count, lint, load};
 pub use place::{Span, Text};
 pub use plan::Plan;
 pub use read::parse;

@@ -47,6 +47,17 @@ pub fn lint(plan: &Plan) -> Vec<Diagnostic> {
     found
 }
 
+/// Reads a plan that is to be run. Warnings are fine; with any error there is nothing to run, and
+/// the plan goes back to its author.
+///
+/// # Errors
+/// Everything the lint found, if there is an error among it.
+pub fn load(source: &str) -> Result<Plan, Vec<Diagnostic>> {
+    let plan = crate::parse(source);
+    let found = lint(&plan);
+    if count(&found).0 > 0 { Err(found) } else { Ok(plan) }
+}
+
 /// Errors and warnings.
 pub fn count(found: &[Diagnostic]) -> (usize, usize) {
     let errors = found.iter().filter(|d| d.severity() == Severity::Error).count();

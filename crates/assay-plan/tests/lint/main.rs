@@ -120,3 +120,34 @@ fn the_base_has_nothing_but_scenarios_without_blocks() {
     let found = codes(BASE);
     assert!(found.iter().all(|(code, _)| *code == 51), "{found:?}");
 }
+
+#[test]
+fn a_plan_with_errors_is_not_loaded_and_warnings_do_not_matter() {
+    let plan = assay_plan::load(BASE).expect("the base has warnings only");
+    assert_eq!(plan.scenarios[0].trials().len(), 1, "S1 can be run");
+    let vague = BASE.replace("p99 <= 200 ms in every window of 10 s", "logs look fine");
+    let refused = assay_plan::load(&vague).expect_err("an oracle nobody can check");
+    assert!(refused.iter().any(|d| d.code.to_string() == "P044"), "{refused:?}");
+}
+
+#[test]
+fn arms_are_run_with_what_they_have_from_their_scenario() {
+    let block = "\n```toml\n[system]\nname = \"kv\"\n[checker]\nname = \"property\"\n```\n";
+    let own = "\n```toml\n[system]\nname = \"export\"\n```\n\n- **Model under test:** map\n";
+    let plan =
+        BASE.replacen("\n#### 7.M.S Surface", &format!("{block}\n#### 7.M.S Surface"), 1).replacen(
+            "in any export\n- **Model under test:** map\n",
+            &format!("in any export\n{own}"),
+            1,
+        );
+    let trials = parse(&plan).scenarios[2].trials();
+    let shown: Vec<String> = trials
+        .iter()
+        .map(|(id, m)| {
+            let system = m.system.as_ref().map_or("", |system| system.name.as_str());
+            let checker = m.checker.as_ref().map_or("", |checker| checker.name[0].as_str());
+            format!("{id} {system} {checker}")
+        })
+        .collect();
+    assert_eq!(shown, ["S3/api kv property", "S3/export export property"]);
+}
