@@ -9,6 +9,7 @@
 //! ```
 
 use crate::ids::Id;
+use crate::parse;
 use crate::place::{Span, Text};
 use crate::plan::{Plan, Scenario};
 use toml_edit::{DocumentMut, Item, Value};
@@ -49,8 +50,19 @@ fn one_line(text: &str) -> Result<&str, EditError> {
 /// # Errors
 /// If the line is not there, or the value is more than a line.
 pub fn set_header(plan: &Plan, label: &str, value: &str) -> Result<String, EditError> {
+    let missing = || EditError::Missing(format!("header line `{label}`"));
+    let changed = set_text(plan, header(plan, label).ok_or_else(missing)?, value)?;
+    // Odd markup around a value can swallow what is put there: what was set must be read back.
+    let read_back = parse(&changed);
+    match header(&read_back, label) {
+        Some(text) if text.text == value.trim() => Ok(changed),
+        _ => Err(EditError::Breaks(crate::time::show(value))),
+    }
+}
+
+fn header<'p>(plan: &'p Plan, label: &str) -> Option<&'p Text> {
     let header = &plan.header;
-    let text = match label {
+    match label {
         "Date" => header.date.as_ref(),
         "Plan mode" => header.mode.as_ref().map(|word| &word.text),
         "SUT" => header.sut.as_ref(),
@@ -58,9 +70,7 @@ pub fn set_header(plan: &Plan, label: &str, value: &str) -> Result<String, EditE
         "Plan author" => header.author.as_ref(),
         "Status" => header.status.as_ref().map(|word| &word.text),
         _ => None,
-    };
-    let missing = || EditError::Missing(format!("header line `{label}`"));
-    set_text(plan, text.ok_or_else(missing)?, value)
+    }
 }
 
 /// Replaces a text the parser found in one line: a header value, a cell.
@@ -68,7 +78,10 @@ pub fn set_header(plan: &Plan, label: &str, value: &str) -> Result<String, EditE
 /// # Errors
 /// If the value is more than a line, or would end a cell.
 pub fn set_text(plan: &Plan, text: &Text, value: &str) -> Result<String, EditError> {
-    Ok(replaced(plan, text.span, one_line(value)?))
+    let value = one_line(value)?;
+    let before = plan.print()[..text.span.start].chars().next_back();
+    let tight = text.span.start == text.span.end && !before.is_none_or(char::is_whitespace);
+    Ok(replaced(plan, text.span, &if tight { format!(" {value}") } else { value.to_string() }))
 }
 
 /// Sets a value of a scenario's machine block, such as `budget.smoke.seeds`; comments, order and

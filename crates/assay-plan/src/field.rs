@@ -118,7 +118,11 @@ impl Field {
     pub fn of_line(line: &str) -> Option<(Field, &str)> {
         let labels = FIELDS.iter().flat_map(|(field, labels)| labels.iter().map(|l| (*field, *l)));
         labels
-            .filter_map(|(field, label)| Some((field, label.len(), value_after(line, label)?)))
+            .filter_map(|(field, label)| {
+                // A bare label is fine where items below it, or code, are what it says.
+                let bare = line.trim().eq_ignore_ascii_case(label).then_some("");
+                Some((field, label.len(), value_after(line, label).or(bare)?))
+            })
             .max_by_key(|(_, length, _)| *length)
             .map(|(field, _, value)| (field, value))
     }
@@ -133,8 +137,7 @@ pub fn value_after<'l>(line: &'l str, label: &str) -> Option<&'l str> {
     }
     let rest = line[label.len()..].trim_start();
     let value = rest.trim_start_matches([':', '—', '–']).trim_start_matches("- ");
-    let separated = value.len() < rest.len() || rest.is_empty();
-    separated.then(|| value.trim())
+    (value.len() < rest.len()).then(|| value.trim())
 }
 
 #[cfg(test)]
@@ -155,6 +158,7 @@ mod tests {
             ("Falsifies if it FAILs — C1", Some((Field::Falsifies, "C1"))),
             ("Skeleton language: rust", Some((Field::Language, "rust"))),
             ("Skeleton:", Some((Field::Skeleton, ""))),
+            ("Surfaces", Some((Field::Surfaces, ""))),
             ("observability paths: x", Some((Field::ObservabilityPaths, "x"))),
             ("Nemesis + landing evidence: pause", Some((Field::Nemesis, "pause"))),
             ("Oracles are hard", None),

@@ -3,7 +3,7 @@
 //! A plan says what a system claims, how each claim could be false, which scenario would show it,
 //! and why these scenarios are enough. People write it in Markdown; what a machine needs to run a
 //! scenario stands in one fenced `toml` block. This crate reads such a document into a [`Plan`] in
-//! which everything knows its place, checks it by some ninety rules ([`lint`]), makes new ones
+//! which everything knows its place, checks it by some ninety rules ([`lint()`]), makes new ones
 //! ([`template`]), and changes single values without touching any other byte ([`edit`]).
 //!
 //! ```

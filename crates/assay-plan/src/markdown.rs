@@ -90,6 +90,8 @@ impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Start(tag) => self.start(tag, span),
+            // Closing marks belong to the block whose words they close.
+            Event::End(TagEnd::Strong | TagEnd::Emphasis | TagEnd::Link) => self.words("", span),
             Event::End(end) => self.end(end),
             Event::Text(text) => self.words(&text, span),
             Event::Code(text) => {

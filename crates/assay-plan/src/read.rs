@@ -20,7 +20,7 @@ pub const SOURCE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// More headings, paragraphs, items and tables than this are not read.
 pub const BLOCKS_MAX: usize = 100_000;
 
-/// Reads a plan. What the parser stumbled over is part of what [`crate::lint`] reports.
+/// Reads a plan. What the parser stumbled over is part of what [`crate::lint()`] reports.
 pub fn parse(source: &str) -> Plan {
     let mut plan = Plan::empty(source);
     if source.len() > SOURCE_BYTES_MAX {
@@ -117,7 +117,7 @@ fn read_title_and_header(plan: &mut Plan, blocks: &[Block]) {
 fn read_header_line(header: &mut Header, source: &str, line: &str, span: Span) {
     let value = |label: &str| {
         let text = value_after(line, label)?;
-        Some(Text::new(text, span.find(source, text)))
+        Some(Text::new(text, value_span(source, span, text)))
     };
     let keep = |slot: &mut Option<Text>, label: &str| {
         if slot.is_none() {
@@ -140,6 +140,18 @@ fn read_header_line(header: &mut Header, source: &str, line: &str, span: Span) {
             Word { text, value }
         });
     }
+}
+
+/// Where the value of a labelled line stands: its words, or all that follows the separator.
+fn value_span(source: &str, line: Span, words: &str) -> Span {
+    let raw = line.of(source);
+    if !words.is_empty() && raw.contains(words) {
+        return line.find(source, words);
+    }
+    let separator = raw.char_indices().find(|(_, c)| matches!(c, ':' | '—' | '–'));
+    let Some((at, mark)) = separator else { return Span::new(line.end, line.end) };
+    let after = raw[at + mark.len_utf8()..].trim_start_matches(['*', ' ']);
+    Span::new(line.end - after.len(), line.end)
 }
 
 type Ranges = Vec<(SectionKind, Text, (usize, usize))>;

@@ -87,8 +87,8 @@ pub fn new_plan(request: &Request<'_>) -> String {
         ("nemesis", preset.nemesis.to_string()),
         ("checker", checker),
     ];
-    let options = preset.options.map_or(String::new(), |options| format!("{options}\n"));
-    let mut text = PLAN.replace("@options@\n", &options);
+    let options = preset.options.map_or(String::new(), |options| format!("{options}\n\n"));
+    let mut text = PLAN.replace("@options@\n", if options.is_empty() { "\n" } else { &options });
     for (name, value) in pairs {
         text = text.replace(&format!("@{name}@"), &value);
     }

@@ -113,6 +113,20 @@ fn edits_change_what_they_mean_and_nothing_else() {
 }
 
 #[test]
+fn a_header_line_without_a_value_gets_one_and_odd_markup_does_not_swallow_it() {
+    for (line, expected) in [
+        ("- **Status:**", Some("- **Status:** done")),
+        ("- **Status:** dr**aft", Some("- **Status:** done")),
+        ("- Status — `draft`", Some("- Status — `done`")),
+        ("- **Status", None),
+    ] {
+        let text = |line: &str| format!("# Test Plan: a-b\n\n{line}\n\n## 1. Scope\n");
+        let changed = set_header(&parse(&text(line)), "Status", "done").ok();
+        assert_eq!(changed, expected.map(text), "{line}");
+    }
+}
+
+#[test]
 fn impossible_edits_are_errors() {
     let plan = parse(BASE);
     let s1 = Id::new('S', 1);
