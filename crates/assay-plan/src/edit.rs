@@ -117,7 +117,15 @@ pub fn set_block(plan: &Plan, id: &Id, path: &str, value: &str) -> Result<String
         Item::None => *item = Item::Value(value),
         _ => return Err(wrong("it is a table".into())),
     }
-    Ok(replaced(plan, block.span, &document.to_string()))
+    let (text, read_back) = (document.to_string(), |changed: &str| {
+        let plan = parse(changed);
+        find(&plan, id)?.block.as_ref().map(|block| block.span.of(changed).to_string())
+    });
+    let changed = replaced(plan, block.span, &text);
+    match read_back(&changed) {
+        Some(found) if found.trim() == text.trim() => Ok(changed),
+        _ => Err(wrong("the block would not be one any more".into())),
+    }
 }
 
 fn find<'p>(plan: &'p Plan, id: &Id) -> Option<&'p Scenario> {

@@ -157,7 +157,10 @@ impl Reader<'_> {
                     CodeBlockKind::Indented => String::new(),
                 };
                 self.outline.opaque.push(span);
-                let body = Span::new(span.end, span.end);
+                // A block without lines still has a place for them: below its first line.
+                let first =
+                    span.of(self.source).find('\n').map_or(span.end, |at| span.start + at + 1);
+                let body = Span::new(first, first);
                 self.open(Kind::Code { language, body }, span);
                 self.sink = Some(Sink::Code(self.outline.blocks.len() - 1));
             }
@@ -212,7 +215,8 @@ impl Reader<'_> {
                 let block = &mut self.outline.blocks[*at];
                 block.text.push_str(words);
                 if let Kind::Code { body, .. } = &mut block.kind {
-                    *body = Span::new(body.start.min(span.start), span.end);
+                    let start = if body.start == body.end { span.start } else { body.start };
+                    *body = Span::new(start, span.end);
                 }
             }
             None => {}

@@ -127,6 +127,21 @@ fn a_header_line_without_a_value_gets_one_and_odd_markup_does_not_swallow_it() {
 }
 
 #[test]
+fn an_empty_block_is_filled_between_its_fences() {
+    let text = |body: &str| {
+        format!(
+            "## 7. Scenarios\n\n### Scenario S1: \
+        a_b\n\n```toml\n{body}```\n"
+        )
+    };
+    let filled = set_block(&parse(&text("")), &Id::new('S', 1), "seed", "7");
+    assert_eq!(filled.as_deref(), Ok(text("seed = 7\n").as_str()));
+    let open = text("").replace("```\n", "");
+    let filled = set_block(&parse(&open), &Id::new('S', 1), "seed", "7");
+    assert!(filled.is_ok() || matches!(filled, Err(EditError::Block { .. })), "{filled:?}");
+}
+
+#[test]
 fn impossible_edits_are_errors() {
     let plan = parse(BASE);
     let s1 = Id::new('S', 1);
