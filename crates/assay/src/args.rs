@@ -7,6 +7,7 @@ pub use plan::{LintFormat, PlanCommand, PlanMode};
 use crate::exit::Exit;
 use assay_check::ModelKind;
 use assay_history::{Format, Style};
+use assay_kv::Defect;
 use assay_oracle::picker::Category;
 use assay_txn::Model;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,6 +33,9 @@ pub enum Command {
     /// Look at operation histories: validate, convert, stats.
     #[command(subcommand)]
     History(HistoryCommand),
+    /// Run the embedded replicated store, a system to try Assay on.
+    #[command(subcommand)]
+    Kv(KvCommand),
     Report(ReportArgs),
     /// Write, check and show test plans: new, lint, show, matrix, diff.
     #[command(subcommand)]
@@ -276,6 +280,47 @@ pub enum HistoryCommand {
     },
 }
 
+/// `assay kv ...`.
+#[derive(Subcommand, Debug)]
+pub enum KvCommand {
+    Node(KvNodeArgs),
+}
+
+/// Run one node of the store until it gets SIGTERM.
+///
+/// A cluster is three or five such processes. Each is told its own address for every peer, so a
+/// proxy can sit on every link. Prints `ready node=ID address=ADDR` once it serves; the HTTP API,
+/// the files and the defects are described in docs/systems/kv.md.
+///
+/// Example, one of three:
+///   assay kv node --id 1 --listen 127.0.0.1:7001 --data data/1 \
+///     --peer 2=127.0.0.1:7002 --peer 3=127.0.0.1:7003
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct KvNodeArgs {
+    /// The node's number; the lowest of the cluster forms it at its first start.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub id: u64,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub listen: String,
+    /// Where others can reach it, for /status only; --listen if not given.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub advertise: Option<String>,
+    /// The data directory; made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// A member and where this node reaches it; its own id may be among them.
+    #[arg(long = "peer", value_name = "ID=ADDR", value_parser = peer)]
+    pub peers: Vec<(u64, String)>,
+    /// Something to do wrong; may be given more than once.
+    #[arg(long = "defect", value_name = "NAME", value_parser = defect)]
+    pub defects: Vec<Defect>,
+    /// Log entries between snapshots.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    pub snapshot_every: Option<u64>,
+}
+
 /// Formats that can be written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TargetFormat {
@@ -369,6 +414,29 @@ fn category(name: &str) -> Result<Category, String> {
         let names: Vec<&str> = Category::ALL.iter().map(|(_, name)| *name).collect();
         format!("there is no such category; there are {}", names.join(", "))
     })
+}
+
+fn defect(name: &str) -> Result<Defect, String> {
+    Defect::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Defect::ALL.iter().map(|&(_, name)| name).collect();
+        format!("there is no such defect; there are {}", names.join(", "))
+    })
+}
+
+fn address(text: &str) -> Result<String, String> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
+    match port.map(str::parse::<u16>) {
+        Some(Ok(_)) => Ok(text.to_string()),
+        _ => Err("expected HOST:PORT, such as 127.0.0.1:7001".to_string()),
+    }
+}
+
+fn peer(text: &str) -> Result<(u64, String), String> {
+    let parsed = text.split_once('=').and_then(|(id, rest)| Some((id.parse().ok()?, rest)));
+    match parsed {
+        Some((id, rest)) if id > 0 => Ok((id, address(rest)?)),
+        _ => Err("expected ID=HOST:PORT, such as 2=127.0.0.1:7002".to_string()),
+    }
 }
 
 fn isolation_model(name: &str) -> Result<Model, String> {

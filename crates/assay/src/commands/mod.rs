@@ -5,6 +5,7 @@ mod explain;
 mod generate;
 mod history;
 mod isolation;
+mod kv;
 mod oracles;
 mod pick;
 mod report;
@@ -26,6 +27,7 @@ pub fn run(cli: Cli) -> Exit {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
+        Command::Kv(command) => kv::run(command),
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
         Command::Explain(args) => explain::run(&args),

@@ -8,6 +8,7 @@ use toml::Table;
 /// section in the code map of ARCHITECTURE.md.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-history", &[]),
+    ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
     ("assay-oracle", &["assay-history"]),
@@ -19,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "assay-history",
             "assay-check",
+            "assay-kv",
             "assay-txn",
             "assay-oracle",
             "assay-verdict",
