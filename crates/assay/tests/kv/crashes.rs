@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// Clients that append to one log until they are told to stop.
 const CLIENTS: usize = 6;
 
+/// After a request that came to nothing: a dead node is not asked as fast as the machine can.
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// What the clients of [`under_load`] saw.
 struct Load {
     acked: BTreeSet<u64>,
@@ -32,6 +35,7 @@ fn under_load(ports: &[u16], first: u64, act: impl FnOnce(&AtomicU64)) -> Load {
                     acks.fetch_add(1, Ordering::Relaxed);
                     break;
                 }
+                std::thread::park_timeout(PAUSE);
             }
         }
         acked
@@ -144,6 +148,10 @@ fn a_frozen_leader_is_replaced_within_a_bound_and_rejoins() {
     assert!(took < Duration::from_secs(10), "{took:?} without a leader");
     let write = r#", "key": "x", "input": 2"#;
     assert_eq!(cluster.must(leader, "register.write", write), json!(null));
+    let missed = wait_for("a trace of the pause at the new leader", || {
+        let calls = cluster.status(leader)?["counters"]["peer_calls"][frozen.to_string()].clone();
+        calls["timeouts"].as_u64().filter(|timeouts| *timeouts > 0)
+    });
     cluster.signal(frozen, "CONT");
     // The old leader must not answer from its own state, not even once.
     let read = cluster.must(frozen, "register.read", r#", "key": "x""#);
@@ -153,10 +161,7 @@ fn a_frozen_leader_is_replaced_within_a_bound_and_rejoins() {
         (status["role"] == "follower" && status["term"].as_u64() > term).then_some(())
     });
     cluster.converged();
-    let calls = &cluster.status(leader).expect("it runs")["counters"]["peer_calls"];
-    let missed = calls[frozen.to_string()]["timeouts"].as_u64();
-    assert!(missed > Some(0), "the pause left no trace at the new leader: {calls}");
-    eprintln!("a new leader after {} ms", took.as_millis());
+    eprintln!("a new leader after {} ms, {missed} calls timed out", took.as_millis());
 }
 
 #[test]

@@ -5,11 +5,11 @@ use crate::http::{Answer, Client};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const CLIENTS: usize = 6;
 const KEYS: u64 = 3;
-/// Operations between two events, so that every phase is seen by the clients.
+/// Operations that went well between two events, so that every phase is seen by the clients.
 const PHASE_OPS: u64 = 400;
 
 /// One client: reads, writes and compare-and-sets of values nobody else writes.
@@ -47,7 +47,8 @@ impl Recorder<'_> {
                 Answer::Unknown(why) => (Value::Null, json!(why), true),
                 Answer::Bad(status, text) => panic!("{request}: {status} {text}"),
             };
-            if op == "read" && error.is_null() {
+            let ok = error.is_null();
+            if op == "read" && ok {
                 seen = output.clone();
             }
             rows.push(json!({
@@ -60,7 +61,12 @@ impl Recorder<'_> {
                 // The operation has no end, so its process cannot go on: another takes over.
                 process += CLIENTS;
             }
-            self.done.fetch_add(1, Ordering::Relaxed);
+            if ok {
+                self.done.fetch_add(1, Ordering::Relaxed);
+            } else {
+                // A dead node is not asked as fast as the machine can.
+                std::thread::park_timeout(Duration::from_millis(10));
+            }
         }
         rows
     }
