@@ -1,5 +1,5 @@
-//! What a node counts. These are the signals by which a fault shows on the victim's side: a fault that
-//! moves none of them has not landed here.
+//! What a node counts. These are the signals by which a fault shows on the victim's side: a fault
+//! that moves none of them has not landed here.
 
 use crate::raft::NodeId;
 use serde_json::{Value, json};

@@ -158,7 +158,8 @@ impl Peer {
         E: std::error::Error + DeserializeOwned,
     {
         let body = serde_json::to_vec(rpc).map_err(|error| NetworkError::new(&error))?;
-        // A little before Raft gives the call up itself: it would drop it, and nobody would count it.
+        // A little before Raft gives the call up itself: it would drop it, and nobody would count
+        // it.
         let (target, time) = (self.target, option.hard_ttl().mul_f32(0.95));
         let path = format!("/raft/{target}/{path}");
         let answer = self.peers.post(target, &path, body.into(), time).await;

@@ -66,8 +66,8 @@ pub enum NodeError {
 
 /// Runs a node until it gets SIGTERM or SIGINT.
 ///
-/// Prints one line, `ready …`, to standard output once it serves, and what happens to it to standard
-/// error.
+/// Prints one line, `ready …`, to standard output once it serves, and what happens to it to
+/// standard error.
 pub fn run(options: NodeOptions) -> Result<(), NodeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
@@ -156,10 +156,10 @@ fn stopped(error: impl std::fmt::Display) -> NodeError {
     NodeError::Stopped(error.to_string())
 }
 
-/// Forms the cluster at the first start of its lowest id: the members are those on the command line,
-/// which the label of every directory repeats. A node that has anything stored is left alone. If the
-/// lowest id comes back with an empty directory it does this again, with the same members; Raft
-/// allows that, and the others, being further, bring it up to date.
+/// Forms the cluster at the first start of its lowest id: the members are those on the command
+/// line, which the label of every directory repeats. A node that has anything stored is left alone.
+/// If the lowest id comes back with an empty directory it does this again, with the same members;
+/// Raft allows that, and the others, being further, bring it up to date.
 async fn bootstrap(raft: &Raft, id: NodeId, members: &BTreeSet<NodeId>) -> Result<(), NodeError> {
     if members.first() != Some(&id) || raft.is_initialized().await.map_err(stopped)? {
         return Ok(());

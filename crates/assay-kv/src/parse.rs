@@ -5,7 +5,7 @@
 //! | `register.read` | – | the value, or null |
 //! | `register.write` | value | null |
 //! | `register.cas` | `[from, to]` | true if swapped, false if compared unequal |
-//! | `txn` (no key) | list of `["r", key, null]`, `["w", key, value]`, `["append", key, value]` | the same with what was read |
+//! | `txn` (no key) | list of micro-operations | the same list with what was read |
 //! | `map.get`, `map.remove` | field | the value or null; whether it was there |
 //! | `map.put` | `[field, value]` | null |
 //! | `map.read` | – | all fields |
@@ -25,6 +25,7 @@
 //! | `bank.read` | – | balances by account |
 //! | `members` (no key) | – | `{"voters": [ids]}` |
 //!
+//! A micro-operation is `["r", key, null]`, `["w", key, value]` or `["append", key, value]`.
 //! Whatever does not fit is a [`BadRequest`] that says what was expected. Nothing is guessed.
 
 use crate::state::{Command, Key, Micro, Op};

@@ -1,13 +1,13 @@
 //! Writes on their way into the log.
 //!
-//! Raft syncs the log once for each entry, and a sync takes about a millisecond. So the requests that
-//! wait while others are being replicated become one entry: a batch. Throughput grows with the
+//! Raft syncs the log once for each entry, and a sync takes about a millisecond. So the requests
+//! that wait while others are being replicated become one entry: a batch. Throughput grows with the
 //! number of clients instead of being one over the time of a sync.
 //!
 //! What comes back is one of three: an outcome, *refused* (never proposed, so it never happens), or
-//! *unknown*. A leader that loses its office tells Raft's clients to ask the new leader; for a write
-//! that is in the log already this must not be taken for "did not happen": a peer that has the entry
-//! may still become leader and commit it. So every such answer is unknown here.
+//! *unknown*. A leader that loses its office tells Raft's clients to ask the new leader; for a
+//! write that is in the log already this must not be taken for "did not happen": a peer that has
+//! the entry may still become leader and commit it. So every such answer is unknown here.
 
 use crate::counters::Counters;
 use crate::defect::{Defect, Defects};
@@ -49,8 +49,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Whether the client was told *unknown* before the request was proposed. Then it need not be: a
-    /// request that never happens is one of the things that word means.
+    /// Whether the client was told *unknown* before the request was proposed. Then it need not be:
+    /// a request that never happens is one of the things that word means.
     fn is_given_up(&self) -> bool {
         self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
     }

@@ -10,9 +10,9 @@ pub type NodeId = u64;
 openraft::declare_raft_types!(
     /// A log entry carries a batch of commands; applying it gives one outcome for each.
     ///
-    /// Membership holds ids and no addresses. Each node has its own address for each peer (a proxy in
-    /// between is the rule here, not the exception), so an address learnt from another node would be
-    /// the wrong one.
+    /// Membership holds ids and no addresses. Each node has its own address for each peer (a proxy
+    /// in between is the rule here, not the exception), so an address learnt from another node
+    /// would be the wrong one.
     pub TypeConfig:
         D = Batch,
         R = Vec<Outcome>,

@@ -1,9 +1,9 @@
 //! Linearizable reads.
 //!
-//! A leader may answer a read from its own state only after it has made sure, by a round of messages
-//! to a majority, that it was still leader when the read had already begun, and after it has applied
-//! everything that was committed then. One such round serves every read that was waiting when it
-//! started: reads that come later wait for the next round.
+//! A leader may answer a read from its own state only after it has made sure, by a round of
+//! messages to a majority, that it was still leader when the read had already begun, and after it
+//! has applied everything that was committed then. One such round serves every read that was
+//! waiting when it started: reads that come later wait for the next round.
 
 use crate::raft::{NodeId, Raft};
 use openraft::error::{CheckIsLeaderError, RaftError};

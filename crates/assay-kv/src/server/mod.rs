@@ -56,8 +56,8 @@ pub(crate) fn routes(node: Arc<Node>) -> Router {
     clients.merge(peers).layer(axum::middleware::from_fn(in_time)).with_state(node)
 }
 
-/// Ends exchanges that take too long. Requests that were read are bounded by tighter limits of their
-/// own; this one is for senders that never finish a body.
+/// Ends exchanges that take too long. Requests that were read are bounded by tighter limits of
+/// their own; this one is for senders that never finish a body.
 async fn in_time(request: Request, next: Next) -> Response {
     let time = Duration::from_millis(EXCHANGE_MS_MAX);
     let answered = tokio::time::timeout(time, next.run(request)).await;

@@ -1,8 +1,9 @@
 //! Requests of clients.
 //!
-//! A follower forwards to the leader, once, and hands its answer back. The alternative, "not leader,
-//! ask node 2", is simpler, but a client that is pinned to one node by a proxy would then do nothing
-//! for most of a run, and a history without operations proves nothing. Forwarding costs no honesty:
+//! A follower forwards to the leader, once, and hands its answer back. The alternative, "not
+//! leader, ask node 2", is simpler, but a client that is pinned to one node by a proxy would then
+//! do nothing for most of a run, and a history without operations proves nothing. Forwarding costs
+//! no honesty:
 //! - It goes over the link between the two nodes, so a fault on that link hits it.
 //! - Every answer names the node that decided it (`node`), so the path can be seen.
 //! - What was not sent is a fail, what was sent and not answered is unknown.

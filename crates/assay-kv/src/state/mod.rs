@@ -1,9 +1,9 @@
 //! The state machine: what the store promises about its objects.
 //!
-//! Pure and deterministic. A [`State`] changes only by [`State::apply`], and two states that applied
-//! the same batches are equal, byte for byte in their JSON. Everything that could differ between
-//! nodes comes with the batch: the time (from the leader's clock) and the rules (from the leader's
-//! defects).
+//! Pure and deterministic. A [`State`] changes only by [`State::apply`], and two states that
+//! applied the same batches are equal, byte for byte in their JSON. Everything that could differ
+//! between nodes comes with the batch: the time (from the leader's clock) and the rules (from the
+//! leader's defects).
 //!
 //! Objects of different kinds live in different places: a counter `x` and a set `x` have nothing to
 //! do with each other. Registers and the lists of transactions are the same objects.

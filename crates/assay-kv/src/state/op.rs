@@ -152,8 +152,8 @@ pub enum Fencing {
 
 /// The rules a batch is applied by.
 ///
-/// They travel with the batch, as time does, and are not read from the node that applies it: replicas
-/// stay equal even if only one node of a cluster has a defect.
+/// They travel with the batch, as time does, and are not read from the node that applies it:
+/// replicas stay equal even if only one node of a cluster has a defect.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Rules {
     /// For requests seen before.

@@ -1,8 +1,8 @@
 //! The log file: votes and entries in the order they were promised.
 //!
-//! Nothing is ever changed in place. A vote replaces the vote before it, a cut takes entries off the
-//! end, and only a purge writes the file anew. The entries are in memory as well: after a purge few
-//! are left, and peers that catch up read them from there.
+//! Nothing is ever changed in place. A vote replaces the vote before it, a cut takes entries off
+//! the end, and only a purge writes the file anew. The entries are in memory as well: after a purge
+//! few are left, and peers that catch up read them from there.
 
 use super::StorageTrouble;
 use super::directory::replace;

@@ -46,8 +46,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Saves a snapshot unless a newer one is there. One can be under way to disk when a leader sends
-    /// a newer one; the log is cut by the newer one, so the older must not replace it.
+    /// Saves a snapshot unless a newer one is there. One can be under way to disk when a leader
+    /// sends a newer one; the log is cut by the newer one, so the older must not replace it.
     fn save(&self, snapshot: &StoredSnapshot) -> Result<(), StorageTrouble> {
         tokio::task::block_in_place(|| {
             let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);

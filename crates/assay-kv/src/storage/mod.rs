@@ -6,8 +6,8 @@
 //! - `log`: votes and entries, appended and synced before anybody is told ([`log_file`]).
 //! - `snapshot`: the state as of some entry, replaced whole or not at all ([`snapshot_file`]).
 //!
-//! Both data files are made of checksummed [`record`]s. The state machine itself lives in memory; at
-//! start it is the snapshot, and the log brings it up to date.
+//! Both data files are made of checksummed [`record`]s. The state machine itself lives in memory;
+//! at start it is the snapshot, and the log brings it up to date.
 
 #[cfg(test)]
 mod conformance;

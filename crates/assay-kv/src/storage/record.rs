@@ -9,11 +9,12 @@
 //! 13      n      payload: JSON, which never contains a zero byte
 //! ```
 //!
-//! A process that is killed leaves a beginning of what it wrote; a machine that loses power may also
-//! leave zeros where data should be. Both can only be at the end of a file, and both are *torn*: cut
-//! them off, nobody was promised what they held. Any other damage is *corrupt*, and the file must
-//! not be used: what is gone may have been promised. The length stands there twice because a damaged
-//! length would otherwise look like a torn end, and everything behind it would be cut off.
+//! A process that is killed leaves a beginning of what it wrote; a machine that loses power may
+//! also leave zeros where data should be. Both can only be at the end of a file, and both are
+//! *torn*: cut them off, nobody was promised what they held. Any other damage is *corrupt*, and the
+//! file must not be used: what is gone may have been promised. The length stands there twice
+//! because a damaged length would otherwise look like a torn end, and everything behind it would be
+//! cut off.
 //!
 //! ```
 //! use assay_kv::storage::record::{Next, encode, next};

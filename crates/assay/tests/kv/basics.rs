@@ -3,6 +3,7 @@
 use crate::cluster::{Cluster, wait_for};
 use crate::http::{Answer, Client};
 use serde_json::json;
+use std::time::Instant;
 
 #[test]
 fn a_write_through_any_node_is_read_through_every_node() {
@@ -114,4 +115,33 @@ fn a_node_says_what_it_is_and_what_it_has_counted() {
         let health = |id| Client::new(cluster.port(id)).get("/health").ok();
         cluster.ids().all(|id| health(id).is_some_and(|h| h["healthy"] == true)).then_some(())
     });
+}
+
+#[test]
+fn many_clients_at_once_are_all_served() {
+    const CLIENTS: usize = 64;
+    const REQUESTS: usize = 100;
+    let cluster = Cluster::start(3, &[]);
+    let leader = cluster.leader();
+    for (op, input) in [("counter.add", json!(1)), ("counter.read", json!(null))] {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| {
+                    let mut client = Client::new(cluster.port(leader));
+                    for _ in 0..REQUESTS {
+                        let answer = client.op(&json!({"op": op, "key": 1, "input": input}));
+                        assert!(matches!(answer, Answer::Ok(_)), "{op}: {answer:?}");
+                    }
+                });
+            }
+        });
+        let rate = (CLIENTS * REQUESTS) as f64 / start.elapsed().as_secs_f64();
+        eprintln!("{op}: {rate:.0} requests per second from {CLIENTS} clients");
+    }
+    let sum = cluster.must(leader, "counter.read", r#", "key": 1"#);
+    assert_eq!(sum, json!(CLIENTS * REQUESTS));
+    let status = cluster.status(leader).expect("it runs");
+    let batches = status["counters"]["batches_proposed"].as_u64().expect("a count");
+    assert!(batches < (CLIENTS * REQUESTS / 4) as u64, "{batches} entries: nothing was batched");
 }

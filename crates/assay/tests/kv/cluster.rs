@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long anything may take before a test calls it broken. Far above what is seen (an election takes
-/// about a second), because the machine may be busy.
+/// How long anything may take before a test calls it broken. Far above what is seen (an election
+/// takes about a second), because the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Waits until `what` gives something, and says what was waited for if it never does.

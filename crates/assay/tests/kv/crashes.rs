@@ -19,8 +19,8 @@ struct Load {
     sent: u64,
 }
 
-/// Runs `act` while clients append numbers, each client at its own node. A request without an answer is
-/// tried again with the same id until there is one.
+/// Runs `act` while clients append numbers, each client at its own node. A request without an
+/// answer is tried again with the same id until there is one.
 fn under_load(ports: &[u16], first: u64, act: impl FnOnce(&AtomicU64)) -> Load {
     let (next, acks, stop) = (AtomicU64::new(first), AtomicU64::new(0), AtomicBool::new(false));
     let client = |port: u16| {
