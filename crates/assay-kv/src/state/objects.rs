@@ -39,7 +39,9 @@ impl Objects {
                 let element = element.to_string();
                 json!(self.sets.get(key).is_some_and(|set| set.contains(&element)))
             }
-            Op::SetRead(key) => self.sets.get(key).into_iter().flatten().map(element).collect(),
+            Op::SetRead(key) => {
+                self.sets.get(key).into_iter().flatten().map(|text| element(text)).collect()
+            }
             Op::LogRead(key, None) => self.logs.get(key).cloned().unwrap_or_default().into(),
             Op::LogRead(key, Some(offset)) => {
                 let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
@@ -125,6 +127,6 @@ impl Objects {
     }
 }
 
-fn element(text: &String) -> Value {
+fn element(text: &str) -> Value {
     serde_json::from_str(text).expect("the text was made from a JSON value")
 }
