@@ -76,9 +76,13 @@ proptest! {
                 // The append was under way when the process was killed.
                 let length = before.len() + torn.index(after.len() - before.len());
                 std::fs::write(&file, &after[..length]).expect("it can be written");
-                let (cut, bytes) = open(scratch.path()).expect("a torn end is no damage");
+                let (mut cut, bytes) = open(scratch.path()).expect("a torn end is no damage");
                 prop_assert_eq!(content(&cut), promised);
                 prop_assert_eq!(bytes, length - before.len());
+                // What is written next does not stand behind rubbish.
+                act(&mut cut, &Step::Append(7));
+                let (again, torn) = open(scratch.path()).expect("it is whole");
+                prop_assert_eq!((content(&again), torn), (content(&cut), 0));
                 std::fs::write(&file, &after).expect("it can be written");
             }
         }
