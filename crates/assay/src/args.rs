@@ -41,6 +41,7 @@ pub enum Command {
     #[command(subcommand)]
     Plan(PlanCommand),
     Explain(ExplainArgs),
+    Heal(HealArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -371,6 +372,29 @@ pub struct ExplainArgs {
     pub code: Option<String>,
     /// Which one: after technique, fault or pitfall.
     pub name: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Undo the faults that a killed run has left behind.
+///
+/// Looks for journals of faults (nemesis.jsonl) in each DIR and below, resumes processes that were
+/// stopped, restores files that were damaged, removes junk that fills disks, and says so line by
+/// line. Processes are told apart by their start: another that has the same number by now is left
+/// alone, and so is what belongs to a run that is still going on.
+///
+/// Exit codes: 0 all is well now, 65 a journal has lines that cannot be read, 69 something could
+/// not be undone, 75 a run is still going on.
+///
+/// Examples:
+///   assay heal
+///   assay heal test-sessions/orders/2026-11-16 --format json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct HealArgs {
+    /// Run directories, or directories of them.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub directories: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -3,6 +3,7 @@
 mod check;
 mod explain;
 mod generate;
+mod heal;
 mod history;
 mod isolation;
 mod kv;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
         Command::Explain(args) => explain::run(&args),
+        Command::Heal(args) => heal::run(&args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),
     }

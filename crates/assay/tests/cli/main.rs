@@ -3,6 +3,7 @@
 mod browser;
 mod check;
 mod corpus;
+mod heal;
 mod histories;
 mod hostile_input;
 mod isolation;

@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-verdict", &[]),
     ("assay-report", &["assay-verdict"]),
     ("assay-plan", &[]),
+    ("assay-nemesis", &["assay-verdict"]),
     (
         "assay",
         &[
@@ -26,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-verdict",
             "assay-report",
             "assay-plan",
+            "assay-nemesis",
         ],
     ),
 ];

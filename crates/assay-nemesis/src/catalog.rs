@@ -1,0 +1,437 @@
+//! Every fault that Assay has a name for: what it does, how it is proven, what to beware of.
+//!
+//! docs/faults.md is made from this table. A fault that cannot be injected here is in it, too, with
+//! the reason: a plan that asks for it gets an answer instead of a fault that quietly did nothing.
+
+/// A fault in the catalogue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CatalogRow {
+    /// Its id, as plans and journals spell it.
+    pub id: &'static str,
+    /// What it belongs to.
+    pub group: &'static str,
+    /// What people call it.
+    pub name: &'static str,
+    /// How it is done here.
+    pub carried: Carried,
+    /// What to beware of, or why it is not done here.
+    pub caveat: &'static str,
+}
+
+/// Whether a fault can be injected by this crate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carried {
+    /// It can.
+    Here {
+        /// What is done.
+        does: &'static str,
+        /// The injector's counter.
+        counter: &'static str,
+        /// A victim's signal that fits.
+        victim: &'static str,
+        /// How it is undone.
+        heal: &'static str,
+    },
+    /// It cannot; the caveat says why.
+    Elsewhere,
+}
+
+/// All of them, by group.
+pub const CATALOG: &[CatalogRow] = &[
+    CatalogRow {
+        id: "kill9",
+        group: "Process",
+        name: "hard kill",
+        carried: Carried::Here {
+            does: "sends SIGKILL and waits until the process is gone",
+            counter: "processes gone",
+            victim: "errors and timeouts of its clients; a line of its exit",
+            heal: "the owner of the system starts the node again",
+        },
+        caveat: "loses no byte the kernel has taken: this is no power loss; a supervisor may \
+                 restart at once, so identity is pid and start time",
+    },
+    CatalogRow {
+        id: "term",
+        group: "Process",
+        name: "graceful stop",
+        carried: Carried::Here {
+            does: "sends SIGTERM",
+            counter: "processes gone",
+            victim: "its shutdown lines; connections closed in order",
+            heal: "the owner of the system starts the node again",
+        },
+        caveat: "exercises the orderly path only and says nothing about durability",
+    },
+    CatalogRow {
+        id: "pause",
+        group: "Process",
+        name: "freeze",
+        carried: Carried::Here {
+            does: "sends SIGSTOP and waits for state T",
+            counter: "processes stopped",
+            victim: "a gap in heartbeats; timeouts of clients",
+            heal: "SIGCONT; state is no longer T",
+        },
+        caveat: "the kernel goes on acknowledging TCP, so this is no partition; children are not \
+                 stopped with their parent",
+    },
+    CatalogRow {
+        id: "ctr-restart",
+        group: "Process",
+        name: "container restart",
+        carried: Carried::Elsewhere,
+        caveat: "needs a container engine; kill9 with a restart is the same for a plain process",
+    },
+    CatalogRow {
+        id: "part-full",
+        group: "Network",
+        name: "full partition",
+        carried: Carried::Here {
+            does: "drops all bytes between two sets of nodes, both ways",
+            counter: "chunks dropped",
+            victim: "timeouts on both sides",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "only what goes through the links is cut: a direct route is a bypass, seen as a \
+                 counter that stands still",
+    },
+    CatalogRow {
+        id: "part-asym",
+        group: "Network",
+        name: "one-way partition",
+        carried: Carried::Here {
+            does: "drops what one set says to the other, whoever made the connection",
+            counter: "chunks dropped",
+            victim: "timeouts on one side only",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "one-way for what applications say; the kernels go on acknowledging, as no \
+                 packet filter could arrange",
+    },
+    CatalogRow {
+        id: "loss",
+        group: "Network",
+        name: "packet loss",
+        carried: Carried::Elsewhere,
+        caveat: "TCP hides single losses: for datagrams only, which the proxy does not carry yet",
+    },
+    CatalogRow {
+        id: "delay",
+        group: "Network",
+        name: "latency",
+        carried: Carried::Here {
+            does: "keeps bytes back, with jitter from the seed",
+            counter: "chunks delayed",
+            victim: "latencies of clients",
+            heal: "rules are lifted; what waits is let go",
+        },
+        caveat: "one direction unless both are given: round trips grow once, not twice",
+    },
+    CatalogRow {
+        id: "rate",
+        group: "Network",
+        name: "bandwidth cap",
+        carried: Carried::Here {
+            does: "lets so many bytes per second pass, over each connection",
+            counter: "chunks limited",
+            victim: "throughput; latencies of large answers",
+            heal: "rules are lifted; what waits is let go",
+        },
+        caveat: "small requests may never notice",
+    },
+    CatalogRow {
+        id: "part-minority",
+        group: "Network",
+        name: "minority cut off",
+        carried: Carried::Here {
+            does: "cuts the largest minority off from the others",
+            counter: "chunks dropped",
+            victim: "timeouts of the minority; the majority goes on",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "members are the first of the given nodes: give them in the order of the moment",
+    },
+    CatalogRow {
+        id: "part-majority",
+        group: "Network",
+        name: "majority cut off",
+        carried: Carried::Here {
+            does: "cuts a majority off from the others and from clients",
+            counter: "chunks dropped",
+            victim: "no progress for clients",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "only clients that were given as outside are cut",
+    },
+    CatalogRow {
+        id: "leader-iso",
+        group: "Network",
+        name: "leader isolation",
+        carried: Carried::Here {
+            does: "cuts one node off, found just before",
+            counter: "chunks dropped",
+            victim: "a new election; timeouts at the old leader",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "the leader may change between the look and the cut: look again",
+    },
+    CatalogRow {
+        id: "dup",
+        group: "Network",
+        name: "duplication",
+        carried: Carried::Elsewhere,
+        caveat: "TCP removes duplicates: for datagrams only, which the proxy does not carry yet",
+    },
+    CatalogRow {
+        id: "reorder",
+        group: "Network",
+        name: "reordering",
+        carried: Carried::Elsewhere,
+        caveat: "TCP restores the order: for datagrams only, which the proxy does not carry yet",
+    },
+    CatalogRow {
+        id: "meta-out",
+        group: "Network",
+        name: "metadata store outage",
+        carried: Carried::Here {
+            does: "drops all bytes to the store",
+            counter: "chunks dropped",
+            victim: "errors that name the store",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "caches mask it: operations that must ask the store have to be under way",
+    },
+    CatalogRow {
+        id: "part-bridge",
+        group: "Network",
+        name: "bridge",
+        carried: Carried::Here {
+            does: "two halves that do not see each other, and one node that sees both",
+            counter: "chunks dropped",
+            victim: "timeouts between the halves",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "needs three nodes",
+    },
+    CatalogRow {
+        id: "part-ring",
+        group: "Network",
+        name: "ring",
+        carried: Carried::Here {
+            does: "each node sees a majority, and no two the same",
+            counter: "chunks dropped",
+            victim: "timeouts between nodes that are not neighbours",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "needs four nodes",
+    },
+    CatalogRow {
+        id: "half-open",
+        group: "Network",
+        name: "half-open connections",
+        carried: Carried::Here {
+            does: "stops reading: buffers fill and senders stall",
+            counter: "chunks held",
+            victim: "timeouts; writes that block",
+            heal: "rules are lifted; what waited arrives",
+        },
+        caveat: "a sender notices only when the buffers of two kernels are full, or by the \
+                 missing answer",
+    },
+    CatalogRow {
+        id: "reset",
+        group: "Network",
+        name: "connection reset",
+        carried: Carried::Here {
+            does: "resets open connections (RST), once",
+            counter: "connections reset",
+            victim: "ECONNRESET at both ends",
+            heal: "nothing to undo",
+        },
+        caveat: "clients that connect again at once may hardly notice",
+    },
+    CatalogRow {
+        id: "refuse",
+        group: "Network",
+        name: "refusal",
+        carried: Carried::Here {
+            does: "resets new connections on arrival",
+            counter: "connections refused",
+            victim: "failed connects and first requests",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "the connect itself succeeds and the first read fails: the port stays ours",
+    },
+    CatalogRow {
+        id: "slice",
+        group: "Network",
+        name: "small writes",
+        carried: Carried::Here {
+            does: "hands bytes on in small pieces",
+            counter: "chunks sliced",
+            victim: "readers that expected whole messages fail",
+            heal: "rules are lifted",
+        },
+        caveat: "a kernel may join pieces again before they are read",
+    },
+    CatalogRow {
+        id: "disk-full",
+        group: "Storage",
+        name: "disk full",
+        carried: Carried::Here {
+            does: "writes junk until not a byte fits",
+            counter: "bytes of junk",
+            victim: "ENOSPC in the node's log",
+            heal: "the junk is removed",
+        },
+        caveat: "only on a small file system of the node's own; refused where free space exceeds \
+                 the quota; what a node has allocated beforehand hides it",
+    },
+    CatalogRow {
+        id: "fsync-loss",
+        group: "Storage",
+        name: "power loss",
+        carried: Carried::Elsewhere,
+        caveat: "needs a block device of its own; killing a process does not lose what the \
+                 kernel has",
+    },
+    CatalogRow {
+        id: "slow-disk",
+        group: "Storage",
+        name: "slow disk",
+        carried: Carried::Elsewhere,
+        caveat: "needs control groups or a file system of our own",
+    },
+    CatalogRow {
+        id: "bitflip",
+        group: "Storage",
+        name: "bit flip",
+        carried: Carried::Here {
+            does: "turns single bits of a file over, at places drawn from the seed",
+            counter: "bits and bytes different",
+            victim: "checksum errors in the node's log, or none: that is the finding",
+            heal: "the original is put back unless the node has written since",
+        },
+        caveat: "a node that does not read the file again never meets it",
+    },
+    CatalogRow {
+        id: "fsync-fail",
+        group: "Storage",
+        name: "fsync failure",
+        carried: Carried::Elsewhere,
+        caveat: "needs a file system or system calls of our own",
+    },
+    CatalogRow {
+        id: "corrupt",
+        group: "Storage",
+        name: "damaged file",
+        carried: Carried::Here {
+            does: "turns bits over or cuts the end off",
+            counter: "bits and bytes different",
+            victim: "integrity errors in the node's log",
+            heal: "the original is put back unless the node has written since",
+        },
+        caveat: "one replica only, to keep the cluster alive",
+    },
+    CatalogRow {
+        id: "backup-race",
+        group: "Storage",
+        name: "backup and restore race",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the workload: the system's own backup runs under load",
+    },
+    CatalogRow {
+        id: "skew",
+        group: "Time",
+        name: "clock skew",
+        carried: Carried::Elsewhere,
+        caveat: "needs libfaketime or a virtual machine; only its presence is reported, and Go \
+                 programs ignore it",
+    },
+    CatalogRow {
+        id: "slowclock",
+        group: "Time",
+        name: "slow clock",
+        carried: Carried::Elsewhere,
+        caveat: "as for skew",
+    },
+    CatalogRow {
+        id: "roll-wrong",
+        group: "Cluster",
+        name: "rolling restart, wrong order",
+        carried: Carried::Here {
+            does: "kill9 or term, node after node, leader first",
+            counter: "processes gone",
+            victim: "leaders change during the restarts",
+            heal: "the owner of the system starts the nodes again",
+        },
+        caveat: "whether the order was wrong is known only from the leaders seen",
+    },
+    CatalogRow {
+        id: "splitbrain",
+        group: "Cluster",
+        name: "split-brain attempt",
+        carried: Carried::Here {
+            does: "leader isolation held longer than an election takes",
+            counter: "chunks dropped",
+            victim: "two nodes that call themselves leader",
+            heal: "rules are lifted; a new connection passes",
+        },
+        caveat: "competing leaders are a victim's signal; the cut alone proves nothing",
+    },
+    CatalogRow {
+        id: "slow-follower",
+        group: "Cluster",
+        name: "slow node",
+        carried: Carried::Here {
+            does: "delays all links of one node",
+            counter: "chunks delayed",
+            victim: "its latencies against those of others",
+            heal: "rules are lifted; what waits is let go",
+        },
+        caveat: "a leader notices as well",
+    },
+    CatalogRow {
+        id: "mixed-ver",
+        group: "Cluster",
+        name: "mixed versions",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the system: it starts nodes of two versions",
+    },
+    CatalogRow {
+        id: "roll-up",
+        group: "Cluster",
+        name: "rolling upgrade",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the system: it starts nodes of the next version",
+    },
+    CatalogRow {
+        id: "cfg-div",
+        group: "Cluster",
+        name: "diverging configuration",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the system: it starts a node with another value",
+    },
+    CatalogRow {
+        id: "auth-div",
+        group: "Cluster",
+        name: "diverging credentials",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the system: it rotates a secret on all nodes but one",
+    },
+    CatalogRow {
+        id: "compact",
+        group: "Cluster",
+        name: "compaction during reads",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the workload: it triggers the system's compaction",
+    },
+    CatalogRow {
+        id: "rebalance",
+        group: "Cluster",
+        name: "rebalance during writes",
+        carried: Carried::Elsewhere,
+        caveat: "belongs to the workload: it triggers the system's rebalancing",
+    },
+];

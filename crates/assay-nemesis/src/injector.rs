@@ -1,0 +1,203 @@
+//! Injecting a fault: announce, act, measure, undo, prove.
+//!
+//! [`Injector::inject`] writes the fault into the journal, acts, and hands out a [`Guard`]. The
+//! guard reads the injector's counter and the victim's signal before, during and after, and undoes
+//! the fault when it is asked to, or when it is dropped. What it says about landing are numbers;
+//! the judgement is that of `assay-verdict`.
+
+use crate::fault::{Action, Fault};
+use crate::files::{FileError, remove_junk};
+use crate::guard::{Guard, Victim};
+use crate::heal::resumed;
+use crate::journal::{Entry, Journal, JournalError, Undo, unix_ms};
+use crate::meter::{Meter, Signals};
+use crate::process::{Process, ProcessError, ProcessState};
+use crate::proxy::{Layer, LinkRule, Mesh};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Why a fault was not injected. Nothing of it is left in the world.
+#[derive(Debug, thiserror::Error)]
+pub enum InjectError {
+    /// There is nobody it would hit.
+    #[error("{fault}: hits nothing: no link, process or rule that changes anything was given")]
+    Nobody {
+        /// The fault.
+        fault: String,
+    },
+    /// It needs links, and there is no mesh.
+    #[error("{fault}: needs links, and this injector has no mesh")]
+    NoMesh {
+        /// The fault.
+        fault: String,
+    },
+    /// The journal does not take it.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A process does not take it.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The file system does not take it.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Injects faults and journals them.
+#[derive(Clone, Debug)]
+pub struct Injector {
+    mesh: Option<Arc<Mesh>>,
+    journal: Arc<Mutex<Journal>>,
+}
+
+/// What an action has left to be undone.
+#[derive(Debug)]
+pub(crate) struct Deed {
+    pub(crate) mesh: Option<Arc<Mesh>>,
+    pub(crate) action: Action,
+    pub(crate) layer: Option<Layer>,
+    pub(crate) junk: Option<PathBuf>,
+}
+
+impl Injector {
+    /// Writes to this journal; `mesh` carries the links, where there are any.
+    pub fn new(journal: &Path, mesh: Option<Arc<Mesh>>) -> Result<Injector, JournalError> {
+        let journal = Arc::new(Mutex::new(Journal::open(journal)?));
+        Ok(Injector { mesh, journal })
+    }
+
+    /// Injects a fault. `victim` tells how one of those it is meant for feels.
+    pub fn inject(&self, fault: Fault, mut victim: Victim) -> Result<Guard, InjectError> {
+        self.preflight(&fault)?;
+        let number = self.journal().next_fault();
+        let junk = match &fault.action {
+            Action::Fill(fill) => Some(fill.junk(number)),
+            _ => None,
+        };
+        let meter = Meter::new(self.mesh.clone(), fault.action.clone(), junk.clone());
+        let injector = Signals::before(&meter.read());
+        let felt = victim.read();
+        self.journal().append(&Entry::Inject {
+            fault: number,
+            id: fault.id.name().to_string(),
+            target: fault.target.clone(),
+            at_unix_ms: unix_ms(),
+            undo: undo_steps(&fault.action, junk.as_deref()),
+        })?;
+        let (mesh, action) = (self.mesh.clone(), fault.action.clone());
+        let mut deed = Deed { mesh, action, layer: None, junk };
+        if let Err(error) = deed.act() {
+            let (undone, troubles) = deed.undo();
+            if troubles.is_empty() {
+                self.journal().healed(number, undone)?;
+            }
+            return Err(error);
+        }
+        let journal = Arc::clone(&self.journal);
+        Ok(Guard::new(fault, number, journal, deed, meter, injector, victim, felt))
+    }
+
+    fn preflight(&self, fault: &Fault) -> Result<(), InjectError> {
+        let somebody = match &fault.action {
+            Action::Links(rules) => rules.iter().any(|rule| rule.rules.changes_anything()),
+            Action::Reset(links) => !links.is_empty(),
+            Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => !all.is_empty(),
+            Action::Corrupt(_) | Action::Fill(_) => true,
+        };
+        if !somebody {
+            return Err(InjectError::Nobody { fault: fault.title() });
+        }
+        match &fault.action {
+            Action::Links(_) | Action::Reset(_) if self.mesh.is_none() => {
+                Err(InjectError::NoMesh { fault: fault.title() })
+            }
+            Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => {
+                all.iter().try_for_each(|process| match process.state()? {
+                    ProcessState::Gone => {
+                        Err(ProcessError::NoSuchProcess { pid: process.pid }.into())
+                    }
+                    _ => Ok(()),
+                })
+            }
+            Action::Fill(fill) => Ok(fill.preflight()?),
+            _ => Ok(()),
+        }
+    }
+
+    fn journal(&self) -> std::sync::MutexGuard<'_, Journal> {
+        self.journal.lock().expect("nothing panics while it holds the journal")
+    }
+}
+
+impl Journal {
+    pub(crate) fn healed(&mut self, fault: u64, undone: Vec<String>) -> Result<(), JournalError> {
+        self.append(&Entry::Heal { fault, at_unix_ms: unix_ms(), undone })
+    }
+}
+
+/// What the journal has to say so that somebody else could undo it.
+fn undo_steps(action: &Action, junk: Option<&Path>) -> Vec<Undo> {
+    match action {
+        Action::Links(rules) => vec![Undo::Lift { rules: rules.len() as u64 }],
+        Action::Reset(_) => Vec::new(),
+        Action::Pause(all) => all.iter().map(Undo::resume).collect(),
+        Action::Kill(all) | Action::Terminate(all) => all.iter().map(Undo::restart).collect(),
+        Action::Corrupt(corruption) => vec![Undo::Restore { corruption: corruption.clone() }],
+        Action::Fill(_) => {
+            junk.map(|path| Undo::Remove { path: path.into() }).into_iter().collect()
+        }
+    }
+}
+
+impl Deed {
+    fn act(&mut self) -> Result<(), InjectError> {
+        match &self.action {
+            Action::Links(rules) => self.layer = self.mesh.as_ref().map(|mesh| mesh.impose(rules)),
+            Action::Reset(links) => {
+                let mesh = self.mesh.iter().flat_map(|mesh| links.iter().map(move |l| (mesh, l)));
+                mesh.for_each(|(mesh, link)| mesh.reset(*link));
+            }
+            Action::Pause(all) => all.iter().try_for_each(Process::pause)?,
+            Action::Kill(all) => all.iter().try_for_each(Process::kill)?,
+            Action::Terminate(all) => all.iter().try_for_each(Process::terminate)?,
+            Action::Corrupt(corruption) => _ = corruption.inflict()?,
+            Action::Fill(fill) => {
+                let junk = self.junk.as_deref().expect("a fill has the name of its junk");
+                fill.inflict(junk)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes it: what was done, and what could not be. May be called again.
+    pub(crate) fn undo(&mut self) -> (Vec<String>, Vec<String>) {
+        let results: Vec<Result<String, String>> = match &self.action {
+            Action::Links(rules) => vec![Ok(self.lift(rules))],
+            Action::Reset(_) => vec![Ok("resets: nothing to undo".to_string())],
+            Action::Pause(all) => all.iter().rev().map(resumed).collect(),
+            Action::Kill(all) | Action::Terminate(all) => all
+                .iter()
+                .map(|process| Ok(format!("process {}: was ended", process.pid)))
+                .collect(),
+            Action::Corrupt(corruption) => vec![corruption.undo().map_err(|e| e.to_string())],
+            Action::Fill(_) => {
+                let junk = self.junk.as_deref().expect("a fill has the name of its junk");
+                vec![remove_junk(junk).map_err(|e| e.to_string())]
+            }
+        };
+        let (mut undone, mut troubles) = (Vec::new(), Vec::new());
+        for result in results {
+            match result {
+                Ok(line) => undone.push(line),
+                Err(trouble) => troubles.push(trouble),
+            }
+        }
+        (undone, troubles)
+    }
+
+    fn lift(&self, rules: &[LinkRule]) -> String {
+        if let (Some(mesh), Some(layer)) = (&self.mesh, self.layer) {
+            mesh.lift(layer);
+        }
+        format!("{} link rules: lifted", rules.len())
+    }
+}

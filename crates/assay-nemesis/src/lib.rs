@@ -1,0 +1,73 @@
+//! Faults that prove they landed, and always heal.
+//!
+//! A fault whose injector says "ok" has proven nothing, and a fault that outlives its test ruins
+//! the next one. Here a fault is announced in a journal before it is done, measured on both sides
+//! while it is on, undone by a guard, and, should this process be killed in the middle, undone from
+//! the journal by the next.
+//!
+//! ```
+//! use assay_nemesis::{Action, Fault, FaultId, Injector, Process, Victim, Window};
+//! use assay_verdict::LandingState;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("nemesis.jsonl");
+//! let mut victim = std::process::Command::new("sleep").arg("60").spawn()?;
+//! let process = Process::of(victim.id())?;
+//! let injector = Injector::new(&path, None)?;
+//! let fault = Fault {
+//!     id: FaultId::named("pause").expect("it is in the catalogue"),
+//!     target: "n1".into(),
+//!     window: Window::default(),
+//!     action: Action::Pause(vec![process]),
+//! };
+//! // Nobody is asked how it feels, so nobody can say that it landed.
+//! let mut guard = injector.inject(fault, Victim::unasked())?;
+//! let healed = guard.heal()?;
+//! assert_eq!(healed.landing.injector.state(), LandingState::Landed);
+//! assert_eq!(healed.landing.state(), LandingState::Unknown);
+//! # victim.kill()?;
+//! # victim.wait()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Mesh`]: TCP proxies, one for each link, with rules for each direction that can be changed at
+//!   any time.
+//! - [`Process`]: stop, resume and kill, never the wrong one.
+//! - [`shapes`]: partitions as pure functions from nodes to cuts.
+//! - [`schedule`]: which fault when, from a seed.
+//! - [`Injector`], [`Guard`], [`heal_journal`]: announce, act, measure, undo, prove.
+//! - [`CATALOG`]: every fault by name; docs/faults.md is made from it.
+//!
+//! This crate does not know plans, models and rules of verdicts: it gives numbers. Nor does it
+//! start systems: whoever owns a node starts it again.
+
+mod catalog;
+mod clock;
+mod fault;
+mod files;
+mod guard;
+mod heal;
+mod injector;
+mod journal;
+mod meter;
+mod process;
+mod proxy;
+pub mod schedule;
+pub mod shapes;
+
+pub use catalog::{CATALOG, Carried, CatalogRow};
+pub use clock::libfaketime;
+pub use fault::{Action, Fault, FaultId, Window};
+pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};
+pub use guard::{Guard, HealError, Healed, Restart, Victim};
+pub use heal::{HealReport, HealedFault, heal_journal};
+pub use injector::{InjectError, Injector};
+pub use journal::{
+    BadLine, Contents, Entry, JOURNAL_BYTES_MAX, JOURNAL_NAME, JOURNAL_VERSION, Journal,
+    JournalError, Undo,
+};
+pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
+pub use proxy::{
+    Admission, ConnectionCounts, DELAY_MAX, Delay, Direction, Flow, FlowCounts, LINKS_MAX, Layer,
+    LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Probe, Rules,
+};

@@ -1,0 +1,167 @@
+//! Reading the injector's own counters: its half of the proof that a fault landed.
+
+use crate::fault::Action;
+use crate::files::junk_bytes;
+use crate::process::{Process, ProcessState};
+use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules};
+use assay_verdict::Signal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One number, by name; `None` could not be read.
+pub(crate) type Reading = (String, Option<u64>);
+
+/// Where the numbers of a fault are read.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    mesh: Option<Arc<Mesh>>,
+    action: Action,
+    junk: Option<PathBuf>,
+}
+
+impl Meter {
+    pub(crate) fn new(mesh: Option<Arc<Mesh>>, action: Action, junk: Option<PathBuf>) -> Meter {
+        Meter { mesh, action, junk }
+    }
+
+    /// What is counted, with its unit.
+    pub(crate) fn what(&self) -> &'static str {
+        match &self.action {
+            Action::Links(rules) => rules.first().map_or("chunks", |rule| counted(&rule.rules)),
+            Action::Reset(_) => "connections reset",
+            Action::Pause(_) => "processes stopped",
+            Action::Kill(_) | Action::Terminate(_) => "processes gone",
+            Action::Corrupt(_) => "bits and bytes different",
+            Action::Fill(_) => "bytes of junk",
+        }
+    }
+
+    /// By how much it has to move: with processes every one of them has to show it.
+    pub(crate) fn moves_by_min(&self) -> u64 {
+        match &self.action {
+            Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => all.len() as u64,
+            _ => 1,
+        }
+    }
+
+    /// The numbers now, one for each link direction, process or file.
+    pub(crate) fn read(&self) -> Vec<Reading> {
+        match &self.action {
+            Action::Links(rules) => self.of_links(rules),
+            Action::Reset(links) => {
+                let mesh = self.mesh.as_ref();
+                let reset = |link| mesh.map(|mesh| mesh.counts(link).connections.reset);
+                let name = |link| mesh.map_or(String::new(), |mesh| mesh.name(link));
+                links.iter().map(|link| (name(*link), reset(*link))).collect()
+            }
+            Action::Pause(all) => of_processes(all, ProcessState::Stopped),
+            Action::Kill(all) | Action::Terminate(all) => of_processes(all, ProcessState::Gone),
+            Action::Corrupt(corruption) => {
+                vec![(corruption.path.display().to_string(), corruption.measure())]
+            }
+            Action::Fill(fill) => {
+                let bytes = self.junk.as_deref().and_then(junk_bytes);
+                vec![(fill.directory.display().to_string(), bytes)]
+            }
+        }
+    }
+
+    fn of_links(&self, rules: &[LinkRule]) -> Vec<Reading> {
+        let Some(mesh) = &self.mesh else { return Vec::new() };
+        let one = |rule: &LinkRule| {
+            let name = format!("{} {}", mesh.name(rule.link), rule.direction.name());
+            (name, Some(moved(&mesh.counts(rule.link), rule.direction, &rule.rules)))
+        };
+        rules.iter().map(one).collect()
+    }
+}
+
+/// The counter that a rule moves, in words; the harshest part of the rule counts.
+fn counted(rules: &Rules) -> &'static str {
+    match rules {
+        Rules { flow: Flow::Drop, .. } => "chunks dropped",
+        Rules { flow: Flow::Hold, .. } => "chunks held",
+        Rules { admission: Admission::Refuse, .. } => "connections refused",
+        Rules { rate: Some(_), .. } => "chunks limited",
+        Rules { delay: Some(_), .. } => "chunks delayed",
+        Rules { slice: Some(_), .. } => "chunks sliced",
+        _ => "chunks",
+    }
+}
+
+fn moved(counts: &LinkCounts, direction: Direction, rules: &Rules) -> u64 {
+    let flow = counts.of(direction);
+    match counted(rules) {
+        "chunks dropped" => flow.chunks_dropped,
+        "chunks held" => flow.chunks_held,
+        "connections refused" => counts.connections.refused,
+        "chunks limited" => flow.chunks_limited,
+        "chunks delayed" => flow.chunks_delayed,
+        "chunks sliced" => flow.chunks_sliced,
+        // A rule that changes nothing can land nowhere.
+        _ => 0,
+    }
+}
+
+fn of_processes(processes: &[Process], wanted: ProcessState) -> Vec<Reading> {
+    let one = |process: &Process| {
+        let state = process.state().ok();
+        (format!("process {}", process.pid), state.map(|state| u64::from(state == wanted)))
+    };
+    processes.iter().map(one).collect()
+}
+
+/// Signals that keep, of all numbers read during a fault, the one farthest from before: a number
+/// that went up and came back has moved.
+#[derive(Clone, Debug)]
+pub(crate) struct Signals(Vec<Signal>);
+
+impl Signals {
+    pub(crate) fn before(readings: &[Reading]) -> Signals {
+        let signal = |(what, before): &Reading| Signal {
+            what: what.clone(),
+            before: *before,
+            ..Signal::default()
+        };
+        Signals(readings.iter().map(signal).collect())
+    }
+
+    pub(crate) fn during(&mut self, readings: &[Reading]) {
+        for (signal, (_, now)) in self.0.iter_mut().zip(readings) {
+            signal.during = farther(signal.before, signal.during, *now);
+        }
+    }
+
+    pub(crate) fn after(&mut self, readings: &[Reading]) {
+        for (signal, (_, now)) in self.0.iter_mut().zip(readings) {
+            signal.after = *now;
+        }
+    }
+
+    /// All together; a sum of which a part is unknown is unknown.
+    pub(crate) fn sum(&self, what: &str, moves_by_min: u64) -> Signal {
+        let sum = |of: fn(&Signal) -> Option<u64>| {
+            self.0.iter().map(of).try_fold(0_u64, |sum, one| Some(sum.saturating_add(one?)))
+        };
+        Signal {
+            what: what.to_string(),
+            before: sum(|signal| signal.before),
+            during: sum(|signal| signal.during),
+            after: sum(|signal| signal.after),
+            moves_by_min,
+        }
+    }
+
+    pub(crate) fn parts(&self) -> Vec<Signal> {
+        self.0.clone()
+    }
+}
+
+pub(crate) fn farther(before: Option<u64>, kept: Option<u64>, now: Option<u64>) -> Option<u64> {
+    match (before, kept, now) {
+        (Some(before), Some(kept), Some(now)) if now.abs_diff(before) < kept.abs_diff(before) => {
+            Some(kept)
+        }
+        (_, kept, now) => now.or(kept),
+    }
+}

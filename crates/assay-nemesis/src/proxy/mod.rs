@@ -1,0 +1,230 @@
+//! A mesh of links: every way between two nodes leads through a proxy of ours.
+//!
+//! A link has a direction of its own: `from` connects, `to` is connected to. On each link bytes go
+//! both ways, requests and responses, and each way has its own rules. So a fault needs no
+//! privilege, and because the links are the only way there, it cannot be bypassed unnoticed: the
+//! counters of a link that nobody uses stand still.
+//!
+//! ```
+//! use assay_nemesis::{Direction, Flow, LinkRule, Mesh, Rules};
+//!
+//! let mesh = Mesh::new(7)?;
+//! let link = mesh.add("n1", "n2", "127.0.0.1:9".parse()?)?;
+//! println!("n1 reaches n2 at {}", mesh.listen(link));
+//! let cut = LinkRule { link, direction: Direction::Request, rules: Rules::flow(Flow::Drop) };
+//! let layer = mesh.impose(&[cut]);
+//! assert_eq!(mesh.rules(link, Direction::Request).flow, Flow::Drop);
+//! mesh.lift(layer);
+//! assert_eq!(mesh.rules(link, Direction::Request).flow, Flow::Pass);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod counters;
+mod link;
+mod pipe;
+mod rules;
+
+pub use counters::{ConnectionCounts, FlowCounts, LinkCounts};
+pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules};
+
+use link::Link;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+/// Links of one mesh: a hundred nodes that all talk to each other.
+pub const LINKS_MAX: usize = 10_000;
+/// Threads that carry the bytes.
+const WORKERS: usize = 2;
+/// How long a probe waits for its connection to get through.
+const PROBE_TIME_MAX: Duration = Duration::from_secs(12);
+/// How often it looks.
+const PROBE_STEP: Duration = Duration::from_millis(1);
+
+/// A link of a mesh.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(usize);
+
+/// What was imposed together and is lifted together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layer(u64);
+
+/// Rules for one direction of one link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkRule {
+    /// The link.
+    pub link: LinkId,
+    /// The direction.
+    pub direction: Direction,
+    /// What happens there.
+    pub rules: Rules,
+}
+
+/// Who a link connects and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkInfo {
+    /// The link.
+    pub id: LinkId,
+    /// The side that connects.
+    pub from: String,
+    /// The side that is connected to.
+    pub to: String,
+    /// Where `from` connects to instead of to `to`.
+    pub listen: SocketAddr,
+    /// Where `to` really is.
+    pub upstream: SocketAddr,
+}
+
+/// What became of a connection made to see whether a link lets one pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Probe {
+    /// It reached the other side.
+    Passed,
+    /// The link tried, and the other side took no connection: nobody is listening there.
+    NobodyThere,
+    /// The link did not even try.
+    Stuck,
+}
+
+/// All links, and what carries their bytes.
+#[derive(Debug)]
+pub struct Mesh {
+    /// `None` only while it is being dropped.
+    runtime: Option<Runtime>,
+    links: RwLock<Vec<(LinkInfo, Arc<Link>)>>,
+    layers: AtomicU64,
+    seed: u64,
+}
+
+impl Mesh {
+    /// A mesh without links; `seed` is where jitter comes from.
+    pub fn new(seed: u64) -> io::Result<Mesh> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .thread_name("assay-mesh")
+            .enable_all()
+            .build()?;
+        let (links, layers) = (RwLock::default(), AtomicU64::new(0));
+        Ok(Mesh { runtime: Some(runtime), links, layers, seed })
+    }
+
+    /// Adds a link to `upstream` and listens for it on a free port of this machine.
+    pub fn add(&self, from: &str, to: &str, upstream: SocketAddr) -> io::Result<LinkId> {
+        let mut links = self.links.write().expect("nothing panics while it holds the links");
+        if links.len() >= LINKS_MAX {
+            let message = format!("a mesh has at most {LINKS_MAX} links");
+            return Err(io::Error::other(message));
+        }
+        let listener = self.runtime().block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let id = LinkId(links.len());
+        let listen = listener.local_addr()?;
+        let link = Arc::new(Link::new(upstream, self.seed ^ ((id.0 as u64 + 1) << 32)));
+        self.runtime().spawn(Arc::clone(&link).serve(listener));
+        let info = LinkInfo { id, from: from.to_string(), to: to.to_string(), listen, upstream };
+        links.push((info, link));
+        Ok(id)
+    }
+
+    /// Who is connected with whom, in the order the links were added.
+    pub fn links(&self) -> Vec<LinkInfo> {
+        let links = self.links.read().expect("nothing panics while it holds the links");
+        links.iter().map(|(info, _)| info.clone()).collect()
+    }
+
+    /// Where the connecting side of a link has to connect to.
+    pub fn listen(&self, link: LinkId) -> SocketAddr {
+        self.with(link, |info, _| info.listen)
+    }
+
+    /// `from->to`, for messages and evidence.
+    pub fn name(&self, link: LinkId) -> String {
+        self.with(link, |info, _| format!("{}->{}", info.from, info.to))
+    }
+
+    /// Imposes rules, all at once as far as a single connection can tell. They lie over what other
+    /// layers impose, until they are lifted.
+    pub fn impose(&self, rules: &[LinkRule]) -> Layer {
+        let layer = self.layers.fetch_add(1, Ordering::Relaxed);
+        for LinkRule { link, direction, rules } in rules {
+            self.with(*link, |_, live| live.impose(layer, *direction, *rules));
+        }
+        Layer(layer)
+    }
+
+    /// Takes a layer away; taking it away twice is no mistake.
+    pub fn lift(&self, layer: Layer) {
+        let links = self.links.read().expect("nothing panics while it holds the links");
+        links.iter().for_each(|(_, link)| link.lift(layer.0));
+    }
+
+    /// The rules in force, of all layers together.
+    pub fn rules(&self, link: LinkId, direction: Direction) -> Rules {
+        self.with(link, |_, live| live.rules(direction))
+    }
+
+    /// Resets the connections that are open now; later ones are not concerned.
+    pub fn reset(&self, link: LinkId) {
+        self.with(link, |_, live| live.reset());
+    }
+
+    /// What one link has counted.
+    pub fn counts(&self, link: LinkId) -> LinkCounts {
+        self.with(link, |_, live| live.counts())
+    }
+
+    /// What all links have counted, in their order. Costs a few loads per link.
+    pub fn snapshot(&self) -> Vec<LinkCounts> {
+        let links = self.links.read().expect("nothing panics while it holds the links");
+        links.iter().map(|(_, link)| link.counts()).collect()
+    }
+
+    /// Opens a connection to see whether the link lets it pass. The other side sees a connection
+    /// that is closed again without a byte.
+    pub fn probe(&self, link: LinkId) -> io::Result<Probe> {
+        let before = self.counts(link).connections;
+        let until = Instant::now() + PROBE_TIME_MAX;
+        let connection = TcpStream::connect_timeout(&self.listen(link), PROBE_TIME_MAX);
+        match connection.as_ref().map_err(io::Error::kind) {
+            // A refusal can be so quick that it is seen while connecting; the counters tell.
+            Ok(_) | Err(io::ErrorKind::ConnectionReset) => {}
+            Err(_) => return connection.map(|_| Probe::Stuck),
+        }
+        while Instant::now() < until {
+            let now = self.counts(link).connections;
+            if now.dialed > before.dialed {
+                return Ok(Probe::Passed);
+            }
+            if now.dial_failed > before.dial_failed {
+                return Ok(Probe::NobodyThere);
+            }
+            if now.refused > before.refused {
+                return Ok(Probe::Stuck);
+            }
+            std::thread::sleep(PROBE_STEP);
+        }
+        Ok(Probe::Stuck)
+    }
+
+    fn with<T>(&self, link: LinkId, look: impl FnOnce(&LinkInfo, &Link) -> T) -> T {
+        let links = self.links.read().expect("nothing panics while it holds the links");
+        let (info, live) = links.get(link.0).expect("a link id comes from its own mesh");
+        look(info, live)
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("the runtime is there until the mesh is dropped")
+    }
+}
+
+impl Drop for Mesh {
+    /// Ends all connections without waiting for them: waiting may be forbidden where we are.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
