@@ -76,7 +76,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// There is nothing to damage, or too much to keep a copy of.
-    #[error("{}: {bytes} bytes; a file of 1 to {FILE_BYTES_MAX} bytes can be damaged", path.display())]
+    #[error("{}: {bytes} bytes; from 1 to {FILE_BYTES_MAX} can be damaged", path.display())]
     Size {
         /// The file.
         path: PathBuf,
@@ -203,8 +203,8 @@ impl Corruption {
     }
 }
 
-/// Whether each byte is the original's or the damaged one's: what a kill in the middle of the damage
-/// leaves, too.
+/// Whether each byte is the original's or the damaged one's: so it is after a kill in the middle of
+/// the damage, too.
 fn is_mix(now: &[u8], original: &[u8], damaged: &[u8]) -> bool {
     let known =
         |(i, byte): (usize, &u8)| original.get(i) == Some(byte) || damaged.get(i) == Some(byte);

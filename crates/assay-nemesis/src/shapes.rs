@@ -117,8 +117,8 @@ pub fn bridge(bridge: &str, nodes: &[&str]) -> Result<Cuts, ShapeError> {
     full(left, right)
 }
 
-/// Each node sees only its neighbours in the ring of the given order: just so many on each side that
-/// with itself they are a majority, and no two nodes see the same one.
+/// Each node sees only its neighbours in the ring of the given order: just so many on each side
+/// that with itself they are a majority, and no two nodes see the same one.
 pub fn ring(nodes: &[&str]) -> Result<Cuts, ShapeError> {
     at_least("ring", 4, nodes)?;
     distinct(nodes)?;

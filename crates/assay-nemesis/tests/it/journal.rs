@@ -114,9 +114,10 @@ fn faults_are_announced_before_they_are_done_and_numbered_across_runs() {
     let mut guard = first.inject(pause(), Victim::unasked()).expect("on");
     let announced = Contents::parse(&std::fs::read(&journal).expect("a file"));
     let undo = Undo::Resume { pid: process.pid, start_ticks: process.start_ticks };
-    assert!(
-        matches!(&announced.entries[1], Entry::Inject { fault: 1, undo: steps, .. } if *steps == [undo])
-    );
+    let Entry::Inject { fault: 1, undo: steps, .. } = &announced.entries[1] else {
+        panic!("not announced: {announced:?}");
+    };
+    assert_eq!(*steps, [undo]);
     guard.heal().expect("healed");
     drop((guard, first));
     let second = assay_nemesis::Injector::new(&journal, None).expect("continued");

@@ -60,7 +60,11 @@ proptest! {
     /// Random windows are where they may be, do not overlap, and come back with the seed.
     #[test]
     fn random_windows_are_reproducible_and_apart(
-        seed: u64, count in 1_usize..20, from_ms in 0_u64..500, hold_ms in 1_u64..100, more in 0_u64..5_000,
+        seed: u64,
+        count in 1_usize..20,
+        from_ms in 0_u64..500,
+        hold_ms in 1_u64..100,
+        more in 0_u64..5_000,
     ) {
         let run_ms = from_ms + count as u64 * hold_ms + more;
         let one = entry(When::Random { count, from_ms }, hold_ms, "f");
@@ -72,7 +76,8 @@ proptest! {
         }).collect();
         prop_assert!(starts.iter().all(|at| *at >= from_ms && at + hold_ms <= run_ms));
         prop_assert!(starts.windows(2).all(|pair| pair[0] + hold_ms <= pair[1]));
-        prop_assert_eq!(&expand(std::slice::from_ref(&one), run_ms, seed).expect("again"), &planned);
+        let again = expand(std::slice::from_ref(&one), run_ms, seed).expect("there is room");
+        prop_assert_eq!(&again, &planned);
         // Another line does not move this one's windows.
         let other = entry(When::Random { count: 3, from_ms: 0 }, 0, "other");
         let both = expand(&[one, other], run_ms, seed).expect("there is room");
