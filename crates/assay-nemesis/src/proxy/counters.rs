@@ -44,7 +44,7 @@ macro_rules! counters {
 counters! {
     /// Live counters of a direction.
     FlowCounters,
-    /// What happened in one direction of a link. A chunk is what one read gave, or one datagram.
+    /// What happened in one direction of a link. A chunk is what one read gave.
     FlowCounts {
         /// Bytes handed on.
         bytes_passed,
@@ -64,10 +64,6 @@ counters! {
         chunks_limited,
         /// Pieces cut out of larger chunks.
         chunks_sliced,
-        /// Datagrams sent twice.
-        datagrams_duplicated,
-        /// Datagrams sent after a later one.
-        datagrams_reordered,
     }
 }
 
