@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The name of a journal in a run directory.
 pub const JOURNAL_NAME: &str = "nemesis.jsonl";
@@ -20,6 +20,11 @@ pub const JOURNAL_NAME: &str = "nemesis.jsonl";
 pub const JOURNAL_VERSION: u32 = 1;
 /// A journal has a few lines for each fault; one that is larger is something else.
 pub const JOURNAL_BYTES_MAX: u64 = 64 << 20;
+/// How long to wait for a lock. A process that is just being started holds a copy of every open
+/// file of its parent until it becomes another program, and with it the lock of one that has ended.
+const LOCK_TIME_MAX: Duration = Duration::from_millis(500);
+/// How often to try.
+const LOCK_STEP: Duration = Duration::from_millis(5);
 
 /// How to undo one thing.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -206,12 +211,18 @@ impl Journal {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(create == Create::IfMissing).truncate(false);
         let mut file = options.open(path).map_err(|error| failed("open", error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(JournalError::Busy { path: path.to_path_buf() });
+        let until = Instant::now() + LOCK_TIME_MAX;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(LOCK_STEP);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(JournalError::Busy { path: path.to_path_buf() });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
             }
-            Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
         }
         let mut bytes = Vec::new();
         let limited = (&mut file).take(JOURNAL_BYTES_MAX + 1).read_to_end(&mut bytes);
