@@ -9,10 +9,10 @@ mod isolation;
 mod kv;
 mod oracles;
 mod pick;
-mod report;
-mod verdict_pages;
 pub mod plan;
 mod plan_pages;
+mod report;
+mod verdict_pages;
 
 use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
 use crate::exit::Exit;
