@@ -16,6 +16,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-report", &["assay-verdict"]),
     ("assay-plan", &[]),
     ("assay-nemesis", &["assay-verdict"]),
+    ("assay-workload", &[]),
+    ("assay-sut", &["assay-nemesis", "assay-workload"]),
+    (
+        "assay-judge",
+        &["assay-check", "assay-history", "assay-oracle", "assay-txn", "assay-verdict"],
+    ),
+    (
+        "assay-runner",
+        &[
+            "assay-history",
+            "assay-judge",
+            "assay-nemesis",
+            "assay-plan",
+            "assay-report",
+            "assay-sut",
+            "assay-verdict",
+            "assay-workload",
+        ],
+    ),
     (
         "assay",
         &[
@@ -28,6 +47,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-report",
             "assay-plan",
             "assay-nemesis",
+            "assay-workload",
+            "assay-sut",
+            "assay-judge",
+            "assay-runner",
         ],
     ),
 ];

@@ -1,0 +1,1 @@
+//! The checkers a plan names, run on a recorded history.
