@@ -1,0 +1,196 @@
+//! As much of HTTP/1.1 as probes and the built-in client need: one request at a time over one
+//! connection, every wait with a deadline.
+//!
+//! What matters here is what most libraries hide: whether a request may have been sent. One that
+//! was not is a *fail*; one that was, and was not answered, is *unknown*. So nothing is ever sent
+//! twice behind the caller's back.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Bytes of an answer's head.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+/// Bytes of an answer's body.
+const BODY_BYTES_MAX: usize = 256 << 20;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HttpError {
+    /// Nothing was sent: nothing can have happened.
+    #[error("not sent: {0}")]
+    NotSent(io::Error),
+    /// It was sent, at least in part, and no answer came.
+    #[error("no answer: {0}")]
+    NoAnswer(io::Error),
+    /// What came is no answer.
+    #[error("not HTTP: {0}")]
+    Malformed(&'static str),
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+/// A connection that is opened when it is needed and given up when anything goes wrong.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    address: SocketAddr,
+    stream: Option<TcpStream>,
+}
+
+impl Connection {
+    pub(crate) fn new(address: SocketAddr) -> Connection {
+        Connection { address, stream: None }
+    }
+
+    /// Sends one request and waits for its answer until the deadline. After an error the connection
+    /// is closed: a late answer can never be taken for that of the next request.
+    pub(crate) fn request(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &[u8],
+        deadline: Instant,
+    ) -> Result<Answer, HttpError> {
+        let mut stream = match self.stream.take() {
+            Some(stream) if idle(&stream) => stream,
+            _ => self.connect(deadline).map_err(HttpError::NotSent)?,
+        };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        let mut request = head.into_bytes();
+        request.extend_from_slice(body);
+        let wait = time_left(deadline).map_err(HttpError::NotSent)?;
+        stream.set_write_timeout(Some(wait)).map_err(HttpError::NotSent)?;
+        stream.write_all(&request).map_err(HttpError::NoAnswer)?;
+        let (answer, keep) = read_answer(&mut stream, deadline)?;
+        if keep {
+            self.stream = Some(stream);
+        }
+        Ok(answer)
+    }
+
+    /// Closes the connection; the next request opens another.
+    pub(crate) fn close(&mut self) {
+        self.stream = None;
+    }
+
+    fn connect(&self, deadline: Instant) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect_timeout(&self.address, time_left(deadline)?)?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+/// One request over a connection of its own.
+pub(crate) fn get(address: SocketAddr, path: &str, time_max: Duration) -> Result<Answer, HttpError> {
+    Connection::new(address).request("GET", path, b"", Instant::now() + time_max)
+}
+
+fn time_left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// Whether an idle connection is still open. Without this look, a server that has closed it in the
+/// meantime would turn a request that was never taken into one of unknown outcome.
+fn idle(stream: &TcpStream) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let peeked = stream.peek(&mut [0]);
+    let open = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+    open && stream.set_nonblocking(false).is_ok()
+}
+
+fn read_answer(stream: &mut TcpStream, deadline: Instant) -> Result<(Answer, bool), HttpError> {
+    let mut bytes = Vec::with_capacity(1024);
+    let head_end = loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+        if bytes.len() > HEAD_BYTES_MAX {
+            return Err(HttpError::Malformed("the head of the answer is too long"));
+        }
+        read_some(stream, &mut bytes, deadline)?;
+    };
+    let (status, length, keep) = parse_head(&bytes[..head_end])?;
+    while bytes.len() < head_end + length {
+        read_some(stream, &mut bytes, deadline)?;
+    }
+    let keep = keep && bytes.len() == head_end + length;
+    let body = bytes[head_end..head_end + length].to_vec();
+    Ok((Answer { status, body }, keep))
+}
+
+fn read_some(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    deadline: Instant,
+) -> Result<(), HttpError> {
+    let wait = time_left(deadline).map_err(HttpError::NoAnswer)?;
+    stream.set_read_timeout(Some(wait)).map_err(HttpError::NoAnswer)?;
+    let mut chunk = [0; 16 << 10];
+    match stream.read(&mut chunk).map_err(HttpError::NoAnswer)? {
+        0 => Err(HttpError::NoAnswer(io::ErrorKind::UnexpectedEof.into())),
+        n => {
+            bytes.extend_from_slice(&chunk[..n]);
+            Ok(())
+        }
+    }
+}
+
+/// Status, length of the body, and whether the connection stays open.
+fn parse_head(head: &[u8]) -> Result<(u16, usize, bool), HttpError> {
+    let text = std::str::from_utf8(head).map_err(|_| HttpError::Malformed("a head of no UTF-8"))?;
+    let mut lines = text.split("\r\n");
+    let first = lines.next().unwrap_or_default();
+    let status = first.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
+    let status = status.and_then(|status| status.parse().ok());
+    let status = status.ok_or(HttpError::Malformed("no status line"))?;
+    let (mut length, mut keep) = (None, first.starts_with("HTTP/1.1"));
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        let value = value.trim();
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse().ok(),
+            "transfer-encoding" => {
+                return Err(HttpError::Malformed("chunked answers are not read"));
+            }
+            "connection" if value.eq_ignore_ascii_case("close") => keep = false,
+            _ => {}
+        }
+    }
+    match length.ok_or(HttpError::Malformed("an answer without content-length"))? {
+        length if length > BODY_BYTES_MAX => Err(HttpError::Malformed("the answer is too long")),
+        length => Ok((status, length, keep)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_read_and_bad_ones_refused() {
+        let cases = [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n", Some((200, 12, true))),
+            ("HTTP/1.1 503 x\r\ncontent-length:0\r\nConnection: close\r\n\r\n", Some((503, 0, false))),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", Some((200, 1, false))),
+            ("HTTP/1.1 200 OK\r\n\r\n", None),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", None),
+            ("SSH-2.0\r\n\r\n", None),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(parse_head(head.as_bytes()).ok(), expected, "{head}");
+        }
+    }
+}
