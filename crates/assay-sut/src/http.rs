@@ -91,7 +91,11 @@ impl Connection {
 }
 
 /// One request over a connection of its own.
-pub(crate) fn get(address: SocketAddr, path: &str, time_max: Duration) -> Result<Answer, HttpError> {
+pub(crate) fn get(
+    address: SocketAddr,
+    path: &str,
+    time_max: Duration,
+) -> Result<Answer, HttpError> {
     Connection::new(address).request("GET", path, b"", Instant::now() + time_max)
 }
 
@@ -182,7 +186,10 @@ mod tests {
     fn heads_are_read_and_bad_ones_refused() {
         let cases = [
             ("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n", Some((200, 12, true))),
-            ("HTTP/1.1 503 x\r\ncontent-length:0\r\nConnection: close\r\n\r\n", Some((503, 0, false))),
+            (
+                "HTTP/1.1 503 x\r\ncontent-length:0\r\nConnection: close\r\n\r\n",
+                Some((503, 0, false)),
+            ),
             ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", Some((200, 1, false))),
             ("HTTP/1.1 200 OK\r\n\r\n", None),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", None),

@@ -51,5 +51,5 @@ pub use judge::{Annotation, Judgement, Step, judge, verdict};
 pub use landing::{Landing, LandingState, Signal, landing_of};
 pub use outcome::Outcome;
 pub use rules::{RULES, Rule};
-pub use run::RunVerdict;
+pub use run::{Expectation, RunVerdict};
 pub use state::{Family, Level, Verdict};

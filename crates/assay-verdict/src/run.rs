@@ -20,7 +20,53 @@ named! {
     }
 }
 
+named! {
+    /// How a scenario is meant to end.
+    pub enum Expectation {
+        /// Its claims hold.
+        Upheld = "upheld",
+        /// It is a canary: a defect is planted, and a run that does not find it proves little.
+        Refuted = "refuted",
+    }
+}
+
+impl Expectation {
+    /// Whether a scenario ended as it is meant to: a canary has to fail, and nothing else may.
+    pub fn is_met_by(self, verdict: Verdict) -> bool {
+        match self {
+            Expectation::Upheld => verdict.family() == Family::Pass,
+            Expectation::Refuted => verdict.family() == Family::Fail,
+        }
+    }
+}
+
 impl RunVerdict {
+    /// The verdict of a run with canaries. A canary that failed says that the oracle can see, and
+    /// nothing about the claims: it neither breaks a run nor makes one. A canary that did not fail
+    /// is a concern, whatever else it ended with.
+    ///
+    /// ```
+    /// use assay_verdict::{Expectation::*, RunVerdict, Verdict::*};
+    /// let with = |canary| RunVerdict::expecting(&[(PassHardening, Upheld), (canary, Refuted)]);
+    /// assert_eq!(with(FailReproducible), RunVerdict::Done);
+    /// assert_eq!(with(PassHardening), RunVerdict::DoneWithConcerns);
+    /// ```
+    pub fn expecting(scenarios: &[(Verdict, Expectation)]) -> RunVerdict {
+        let of = |wanted: Expectation| {
+            let wanted = scenarios.iter().filter(move |(_, expected)| *expected == wanted);
+            wanted.map(|(verdict, _)| *verdict).collect::<Vec<Verdict>>()
+        };
+        let (claims, canaries) = (of(Expectation::Upheld), of(Expectation::Refuted));
+        let caught = |verdict: &Verdict| Expectation::Refuted.is_met_by(*verdict);
+        match RunVerdict::of(&claims) {
+            RunVerdict::Blocked if canaries.iter().any(|v| v.family() != Family::NotRun) => {
+                RunVerdict::Inconclusive
+            }
+            RunVerdict::Done if !canaries.iter().all(caught) => RunVerdict::DoneWithConcerns,
+            verdict => verdict,
+        }
+    }
+
     /// The verdict of a run from those of its scenarios.
     ///
     /// ```

@@ -1,6 +1,6 @@
 //! Facts as short texts, for cells of tables.
 
-use super::judged::JudgedArm;
+use super::judged::{JudgedArm, JudgedScenario};
 use assay_verdict::{Calibration, Checker, Facts, Fault, Landing, RunFacts, Verdict, Violation};
 
 /// The landing evidence; `None` if there is nothing to show.
@@ -80,6 +80,17 @@ pub(super) fn reason(arm: &JudgedArm) -> String {
 pub(super) fn without_name(sentence: &str, verdict: Verdict) -> &str {
     let rest = sentence.strip_prefix(verdict.name()).and_then(|rest| rest.strip_prefix(": "));
     rest.unwrap_or(sentence)
+}
+
+/// What is to be said about a scenario in which a defect is planted; else nothing.
+pub(super) fn canary(scenario: &JudgedScenario) -> &'static str {
+    match (scenario.is_canary(), scenario.as_expected()) {
+        (false, _) => "",
+        (true, true) => " A canary: the planted defect was found, as it has to be.",
+        (true, false) => {
+            " A canary: its planted defect was NOT found, so the passes beside it are worth less."
+        }
+    }
 }
 
 /// Several texts, or that there are none.

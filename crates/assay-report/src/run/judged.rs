@@ -1,7 +1,9 @@
 //! A run record with its verdicts computed again, from the facts up.
 
 use super::record::{Arm, Delta, RunRecord, Scenario};
-use assay_verdict::{Audits, Facts, Family, Judgement, RunVerdict, Verdict, aggregate, judge};
+use assay_verdict::{
+    Audits, Expectation, Facts, Family, Judgement, RunVerdict, Verdict, aggregate, judge,
+};
 
 /// A run with its verdicts, as computed.
 pub struct Judged<'r> {
@@ -25,6 +27,18 @@ pub struct JudgedScenario<'r> {
     pub sentence: String,
 }
 
+impl JudgedScenario<'_> {
+    /// Whether a defect is planted in it.
+    pub fn is_canary(&self) -> bool {
+        self.scenario.expect == Expectation::Refuted
+    }
+
+    /// Whether it ended as it is meant to.
+    pub fn as_expected(&self) -> bool {
+        self.scenario.expect.is_met_by(self.verdict)
+    }
+}
+
 /// An arm with its verdict.
 pub struct JudgedArm<'r> {
     /// What was recorded.
@@ -39,8 +53,9 @@ impl<'r> Judged<'r> {
     /// Computes every verdict of a record from its facts; recorded verdicts are not looked at.
     pub fn of(record: &'r RunRecord) -> Judged<'r> {
         let scenarios: Vec<JudgedScenario> = record.scenarios.iter().map(scenario).collect();
-        let verdicts: Vec<Verdict> = scenarios.iter().map(|scenario| scenario.verdict).collect();
-        Judged { record, verdict: RunVerdict::of(&verdicts), scenarios }
+        let ends: Vec<(Verdict, Expectation)> =
+            scenarios.iter().map(|judged| (judged.verdict, judged.scenario.expect)).collect();
+        Judged { record, verdict: RunVerdict::expecting(&ends), scenarios }
     }
 
     /// The scenarios that can break a claim.
@@ -53,9 +68,15 @@ impl<'r> Judged<'r> {
 
     /// What the verdicts alone do to the confidence in a claim. More: every scenario that can
     /// break it is hardened. Less: one of them failed or says less than it should. Unchanged: the
-    /// rest, such as smoke passes or no scenario at all.
+    /// rest, such as smoke passes or no scenario at all. A canary that was caught says nothing
+    /// about the claim; one that was not makes every pass beside it worth less.
     pub fn draft_delta(&self, claim: &str) -> Delta {
-        let verdicts: Vec<Verdict> = self.trying(claim).map(|judged| judged.verdict).collect();
+        let canary_missed = |judged: &JudgedScenario| !judged.as_expected() && judged.is_canary();
+        if self.trying(claim).any(canary_missed) {
+            return Delta::Less;
+        }
+        let real = self.trying(claim).filter(|judged| !judged.is_canary());
+        let verdicts: Vec<Verdict> = real.map(|judged| judged.verdict).collect();
         if verdicts.iter().any(|verdict| verdict.family() != Family::Pass) {
             Delta::Less
         } else if !verdicts.is_empty() && verdicts.iter().all(|v| *v == Verdict::PassHardening) {

@@ -5,7 +5,8 @@
 //! whose fault, why it is enough) is only checked for being there.
 
 use assay_verdict::{
-    Blame, Budget, Budgets, BugClass, BugTag, Check, Facts, Measured, RunVerdict, Severity, Verdict,
+    Blame, Budget, Budgets, BugClass, BugTag, Check, Expectation, Facts, Measured, RunVerdict,
+    Severity, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,6 +208,9 @@ record! {
         pub name: String,
         /// The claims it can break.
         pub claims: Vec<String>,
+        /// How it is meant to end: `refuted` for a canary, in which a defect is planted.
+        #[serde(default = "upheld")]
+        pub expect: Expectation,
         /// The three budgets.
         pub budgets: Budgets,
         /// One for a plain scenario, several for one that is split.
@@ -288,6 +292,10 @@ record! {
         /// What it holds.
         pub what: String,
     }
+}
+
+fn upheld() -> Expectation {
+    Expectation::Upheld
 }
 
 /// How a violation can be seen again.

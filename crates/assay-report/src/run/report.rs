@@ -47,11 +47,13 @@ fn summary(page: &mut Markdown, judged: &Judged) {
     for scenario in order {
         let record = scenario.scenario;
         let (name, sentence) = (inline(&record.name), inline(&scenario.sentence));
-        page.line(&format!("- {} {name} ({}): {sentence}", record.id, record.claims.join(", ")));
+        let canary = cells::canary(scenario);
+        let claims = record.claims.join(", ");
+        page.line(&format!("- {} {name} ({claims}): {sentence}{canary}", record.id));
     }
-    let hardened = |scenario: &&JudgedScenario| scenario.verdict == Verdict::PassHardening;
+    let hardened = |s: &&JudgedScenario| s.verdict == Verdict::PassHardening && !s.is_canary();
     let count = judged.scenarios.iter().filter(hardened).count();
-    let all = judged.scenarios.len();
+    let all = judged.scenarios.iter().filter(|scenario| !scenario.is_canary()).count();
     page.line(&format!(
         "\n{count} of {all} scenarios stood up to a fault that provably landed. A claim that was \
          not broken is \"not observed to break under the faults that were tried\", no more."
@@ -61,6 +63,7 @@ fn summary(page: &mut Markdown, judged: &Judged) {
 /// What broke, by name; else what the verdict means.
 fn headline(judged: &Judged) -> String {
     let broken = judged.scenarios.iter().filter(|s| s.verdict.family() == Family::Fail);
+    let broken = broken.filter(|scenario| !scenario.is_canary());
     let broken: Vec<String> = broken
         .map(|broken| {
             let record = broken.scenario;

@@ -1,6 +1,8 @@
 //! From arms to a scenario, from scenarios to a run, from a run to an exit code.
 
-use assay_verdict::{BugTag, Exit, Family, Outcome, RunVerdict, Severity, Verdict, aggregate};
+use assay_verdict::{
+    BugTag, Exit, Expectation, Family, Outcome, RunVerdict, Severity, Verdict, aggregate,
+};
 
 /// Every list of up to `length` verdicts.
 fn lists(length: usize) -> Vec<Vec<Verdict>> {
@@ -102,6 +104,29 @@ fn a_run_is_folded_by_its_strongest_evidence_for_every_list_of_up_to_four() {
         let mut turned = list.clone();
         turned.reverse();
         assert_eq!(RunVerdict::of(&turned), RunVerdict::of(&list), "the order does not matter");
+    }
+}
+
+#[test]
+fn a_canary_that_fails_says_nothing_and_one_that_does_not_is_a_concern() {
+    use Expectation::{Refuted, Upheld};
+    use Verdict::*;
+    let cases: [(&[(Verdict, Expectation)], RunVerdict); 8] = [
+        (&[(PassHardening, Upheld), (FailReproducible, Refuted)], RunVerdict::Done),
+        (&[(PassHardening, Upheld), (FailNondeterministic, Refuted)], RunVerdict::Done),
+        (&[(PassHardening, Upheld), (PassHardening, Refuted)], RunVerdict::DoneWithConcerns),
+        (&[(PassHardening, Upheld), (NotRun, Refuted)], RunVerdict::DoneWithConcerns),
+        (&[(FailReproducible, Upheld), (FailReproducible, Refuted)], RunVerdict::Fail),
+        (&[(NotRun, Upheld), (NotRun, Refuted)], RunVerdict::Blocked),
+        (&[(FailReproducible, Refuted)], RunVerdict::Inconclusive),
+        (&[(InconclusiveEnv, Upheld), (FailReproducible, Refuted)], RunVerdict::Inconclusive),
+    ];
+    for (scenarios, expected) in cases {
+        assert_eq!(RunVerdict::expecting(scenarios), expected, "{scenarios:?}");
+    }
+    for list in lists(4) {
+        let plain: Vec<_> = list.iter().map(|verdict| (*verdict, Upheld)).collect();
+        assert_eq!(RunVerdict::expecting(&plain), RunVerdict::of(&list), "{list:?}");
     }
 }
 
