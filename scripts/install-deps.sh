@@ -10,6 +10,8 @@ NEEDED=(
     "cc build-essential linking, and compiling zstd"
     "c++ build-essential the fuzzer (make fuzz)"
     "chromium chromium opening the HTML report in a real browser"
+    "python3 python3 adapters and Maelstrom nodes written in Python"
+    "go golang-go the adapter written in Go"
 )
 
 say() { echo "install-deps: $*" >&2; }
