@@ -73,7 +73,7 @@ impl Hub {
     }
 
     /// Sends on a line that the node wrote.
-    pub(crate) fn from_node(&self, line: Vec<u8>) {
+    pub(crate) fn said_by_node(&self, line: Vec<u8>) {
         let head = match Head::parse(&line) {
             Ok(head) if head.src == self.name => head,
             Ok(head) => return self.malformed(&format!("{} spoke as {}", self.name, head.src)),
@@ -98,7 +98,7 @@ impl Hub {
     }
 
     /// Hands in a line that came over a connection, and remembers the way back to a client.
-    pub(crate) fn from_outside(&self, line: Vec<u8>, way_back: &Arc<Queue>) {
+    pub(crate) fn said_to_node(&self, line: Vec<u8>, way_back: &Arc<Queue>) {
         let head = match Head::parse(&line) {
             Ok(head) if head.dest == self.name => head,
             Ok(head) => {

@@ -194,7 +194,7 @@ fn write_lines(mut to: impl Write, queue: &Queue) {
 /// Sends on what the node writes, until it ends. A line that is too long ends it, too: what follows
 /// could be taken for something it is not.
 fn read_node(stdout: impl Read, hub: &Hub) {
-    if let Err(error) = read_lines(stdout, |line| hub.from_node(line)) {
+    if let Err(error) = read_lines(stdout, |line| hub.said_by_node(line)) {
         hub.malformed(&format!("{}: {error}", hub.name));
     }
     hub.stop();
@@ -287,7 +287,7 @@ fn serve(stream: TcpStream, hub: &Arc<Hub>) {
             shut(&back);
         });
         if answering.is_ok() {
-            let read = read_lines(stream, |line| hub.from_outside(line, &way_back));
+            let read = read_lines(stream, |line| hub.said_to_node(line, &way_back));
             if let Err(error) = read {
                 hub.malformed(&format!("a line to {}: {error}", hub.name));
             }
