@@ -85,6 +85,19 @@ fn an_adapter_that_was_killed_between_calls_costs_no_call() {
 }
 
 #[test]
+fn a_call_that_finds_the_adapter_starting_has_failed_and_the_next_one_waits_for_the_same() {
+    let directory = tempdir().expect("a directory");
+    let mut client = start(scripted(&directory));
+    unknown(ask(&mut client, "die", json!(0)));
+    for _ in 0..3 {
+        let error = failure(client.call(&call("pid", Value::Null), Duration::ZERO));
+        assert!(error.starts_with("not sent: the adapter is being started"), "{error}");
+    }
+    output(ask(&mut client, "pid", Value::Null));
+    assert_eq!(client.watch().counts().restarts, 1);
+}
+
+#[test]
 fn an_adapter_that_does_not_read_blocks_nobody_and_is_replaced() {
     let directory = tempdir().expect("a directory");
     let mut config = scripted(&directory);
