@@ -68,6 +68,6 @@ pub use journal::{
 };
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
-    Admission, ConnectionCounts, DELAY_MAX, Delay, Direction, Flow, FlowCounts, LINKS_MAX, Layer,
-    LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Probe, Rules,
+    Admission, ConnectionCounts, DELAY_MAX, Delay, DialPort, DialPorts, Direction, Flow,
+    FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Probe, Rules,
 };

@@ -5,6 +5,7 @@
 //! was not is a *fail*; one that was, and was not answered, is *unknown*. So nothing is ever sent
 //! twice behind the caller's back.
 
+use assay_nemesis::{DialPort, DialPorts};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -39,12 +40,22 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Connection {
     address: SocketAddr,
-    stream: Option<TcpStream>,
+    stream: Option<Dialed>,
+    /// Where connections are entered that go to a node without a proxy, on purpose.
+    ports: Option<DialPorts>,
 }
+
+/// An open connection. It is closed before its entry is crossed out.
+type Dialed = (TcpStream, Option<DialPort>);
 
 impl Connection {
     pub(crate) fn new(address: SocketAddr) -> Connection {
-        Connection { address, stream: None }
+        Connection { address, stream: None, ports: None }
+    }
+
+    /// A connection of a probe, which may go around the proxies and says so.
+    pub(crate) fn of_probe(address: SocketAddr, ports: DialPorts) -> Connection {
+        Connection { ports: Some(ports), ..Connection::new(address) }
     }
 
     /// Sends one request and waits for its answer until the deadline. After an error the connection
@@ -56,8 +67,8 @@ impl Connection {
         body: &[u8],
         deadline: Instant,
     ) -> Result<Answer, HttpError> {
-        let mut stream = match self.stream.take() {
-            Some(stream) if idle(&stream) => stream,
+        let (mut stream, entry) = match self.stream.take() {
+            Some(dialed) if idle(&dialed.0) => dialed,
             _ => self.connect(deadline).map_err(HttpError::NotSent)?,
         };
         let head = format!(
@@ -73,7 +84,7 @@ impl Connection {
         stream.write_all(&request).map_err(HttpError::NoAnswer)?;
         let (answer, keep) = read_answer(&mut stream, deadline)?;
         if keep {
-            self.stream = Some(stream);
+            self.stream = Some((stream, entry));
         }
         Ok(answer)
     }
@@ -83,20 +94,13 @@ impl Connection {
         self.stream = None;
     }
 
-    fn connect(&self, deadline: Instant) -> io::Result<TcpStream> {
+    fn connect(&self, deadline: Instant) -> io::Result<Dialed> {
         let stream = TcpStream::connect_timeout(&self.address, time_left(deadline)?)?;
+        let port = stream.local_addr()?.port();
+        let entry = self.ports.as_ref().map(|ports| ports.enter(port));
         stream.set_nodelay(true)?;
-        Ok(stream)
+        Ok((stream, entry))
     }
-}
-
-/// One request over a connection of its own.
-pub(crate) fn get(
-    address: SocketAddr,
-    path: &str,
-    time_max: Duration,
-) -> Result<Answer, HttpError> {
-    Connection::new(address).request("GET", path, b"", Instant::now() + time_max)
 }
 
 fn time_left(deadline: Instant) -> io::Result<Duration> {

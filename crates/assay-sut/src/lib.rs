@@ -1,11 +1,43 @@
 //! Systems under test: described, started, probed, and talked to by clients.
+//!
+//! A system is described in `systems/NAME.toml` (docs/formats/system.md): how a node is started, how
+//! one sees that it is ready, who leads, what it counts. [`load`] finds and checks a description.
+//! [`Cluster::start`] makes it run: real processes on free ports, and every link between two nodes
+//! through a proxy of [`assay_nemesis::Mesh`], so that faults can be laid on it.
+//!
+//! ```
+//! let spec = assay_sut::load("kv", None)?;
+//! assert!(spec.has_signal("elections") && spec.allows_nodes(3));
+//! let error = assay_sut::load("no-such-system", None).unwrap_err();
+//! assert!(error.to_string().contains("there are kv"));
+//! # Ok::<(), assay_sut::SpecError>(())
+//! ```
+//!
+//! Two things keep a run honest. Connections that went around the proxies are found and named
+//! ([`Cluster::bypasses`]). And every process stands in `processes.jsonl` from its first moment, so
+//! that [`reap_orphans`] can end what a killed Assay has left.
+//!
+//! This crate knows nothing of plans, checkers and verdicts.
 
 mod adapter;
+mod bypass;
 mod client;
-#[allow(dead_code, reason = "used by the parts that follow")]
+mod clients;
+mod cluster;
+mod command;
+mod error;
+mod heartbeat;
+#[allow(dead_code, reason = "used by the clients")]
 mod http;
 mod json_lines;
 mod maelstrom;
+mod logs;
+mod ports;
+mod probe;
+mod processes;
+mod sockets;
+mod spec;
+mod template;
 
 pub use adapter::{
     AdapterClient, AdapterConfig, AdapterCounts, AdapterWatch, READY_TIME_MAX, RESTARTS_MAX,
@@ -16,3 +48,7 @@ pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,
 };
+pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
+pub use error::SutError;
+pub use processes::{PROCESSES_NAME, reap_orphans};
+pub use spec::{Retries, SpecError, SystemSpec, builtin_names, load};

@@ -1,6 +1,7 @@
 //! One link: a listener, the connections that came through it, and the way to the other side.
 
 use super::counters::{ConnectionCounters, FlowCounters, LinkCounts};
+use super::dials::DialPorts;
 use super::pipe::{Broken, Ear, LinkRules, Pipe, listen};
 use super::rules::{Admission, Direction, Flow, Rules};
 use std::net::SocketAddr;
@@ -30,6 +31,7 @@ pub(crate) struct Link {
     pub(crate) connections: ConnectionCounters,
     pub(crate) flows: [FlowCounters; 2],
     open: AtomicU64,
+    dials: DialPorts,
     seed: u64,
     connection_number: AtomicU64,
 }
@@ -45,7 +47,7 @@ enum End {
 }
 
 impl Link {
-    pub(crate) fn new(upstream: SocketAddr, seed: u64) -> Link {
+    pub(crate) fn new(upstream: SocketAddr, dials: DialPorts, seed: u64) -> Link {
         Link {
             upstream,
             layers: Mutex::new(Vec::new()),
@@ -54,6 +56,7 @@ impl Link {
             connections: ConnectionCounters::default(),
             flows: Default::default(),
             open: AtomicU64::new(0),
+            dials,
             seed,
             connection_number: AtomicU64::new(0),
         }
@@ -140,6 +143,8 @@ impl Link {
             Ok(upstream) => upstream,
             Err(end) => return self.finish(end, &[&client]),
         };
+        let local = upstream.local_addr();
+        let _entered_while_open = local.map(|local| self.dials.enter(local.port()));
         let end = {
             let (client_read, client_write) = client.split();
             let (server_read, server_write) = upstream.split();

@@ -20,11 +20,13 @@
 //! ```
 
 mod counters;
+mod dials;
 mod link;
 mod pipe;
 mod rules;
 
 pub use counters::{ConnectionCounts, FlowCounts, LinkCounts};
+pub use dials::{DialPort, DialPorts};
 pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules};
 
 use link::Link;
@@ -97,6 +99,7 @@ pub struct Mesh {
     runtime: Option<Runtime>,
     links: RwLock<Vec<(LinkInfo, Arc<Link>)>>,
     layers: AtomicU64,
+    dials: DialPorts,
     seed: u64,
 }
 
@@ -109,7 +112,8 @@ impl Mesh {
             .enable_all()
             .build()?;
         let (links, layers) = (RwLock::default(), AtomicU64::new(0));
-        Ok(Mesh { runtime: Some(runtime), links, layers, seed })
+        let dials = DialPorts::default();
+        Ok(Mesh { runtime: Some(runtime), links, layers, dials, seed })
     }
 
     /// Adds a link to `upstream` and listens for it on a free port of this machine.
@@ -122,7 +126,8 @@ impl Mesh {
         let listener = self.runtime().block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let id = LinkId(links.len());
         let listen = listener.local_addr()?;
-        let link = Arc::new(Link::new(upstream, self.seed ^ ((id.0 as u64 + 1) << 32)));
+        let seed = self.seed ^ ((id.0 as u64 + 1) << 32);
+        let link = Arc::new(Link::new(upstream, self.dials.clone(), seed));
         self.runtime().spawn(Arc::clone(&link).serve(listener));
         let info = LinkInfo { id, from: from.to_string(), to: to.to_string(), listen, upstream };
         links.push((info, link));
@@ -180,6 +185,12 @@ impl Mesh {
     pub fn snapshot(&self) -> Vec<LinkCounts> {
         let links = self.links.read().expect("nothing panics while it holds the links");
         links.iter().map(|(_, link)| link.counts()).collect()
+    }
+
+    /// The local ports of the connections that links have open to the other side. Others that
+    /// connect to a node on purpose may enter theirs.
+    pub fn dial_ports(&self) -> &DialPorts {
+        &self.dials
     }
 
     /// Opens a connection to see whether the link lets it pass. The other side sees a connection

@@ -1,0 +1,230 @@
+//! A running system: real processes, every link through a proxy, watched all the time.
+
+mod asks;
+mod node;
+mod start;
+mod watch;
+mod wires;
+
+pub use asks::{Quiescence, Shown};
+pub use start::Launch;
+pub use wires::{Peer, Wiring};
+
+use crate::bypass::Bypasses;
+use crate::client::{Client, ClientError};
+use crate::clients::{ClientKind, Reach};
+use crate::command::Scope;
+use crate::error::SutError;
+use crate::logs::lines_with;
+use crate::processes::Processes;
+use crate::spec::{Description, SystemSpec};
+use asks::Counted;
+use assay_nemesis::{LinkId, Mesh, Process};
+use node::{Node, lock};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wires::Wires;
+
+/// A cluster of nodes. Dropping it kills them.
+#[derive(Debug)]
+pub struct Cluster {
+    inner: Arc<Inner>,
+    watchers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What the watchers share with the cluster.
+#[derive(Debug)]
+struct Inner {
+    spec: SystemSpec,
+    names: Vec<String>,
+    mesh: Arc<Mesh>,
+    wires: Wires,
+    nodes: Vec<Node>,
+    /// What commands that are for no single node are put together from.
+    scope: Scope,
+    processes: Mutex<Processes>,
+    started: Instant,
+    stopping: (Mutex<bool>, Condvar),
+    bypasses: Mutex<Bypasses>,
+    counted: Mutex<BTreeMap<(String, usize), Counted>>,
+}
+
+impl Inner {
+    fn described(&self) -> &Description {
+        &self.spec.described
+    }
+
+    fn is_stopping(&self) -> bool {
+        *lock(&self.stopping.0)
+    }
+
+    /// Waits, but not longer than until the cluster is stopped; whether it still runs.
+    fn wait(&self, time: Duration) -> bool {
+        let stopping = lock(&self.stopping.0);
+        let waited = self.stopping.1.wait_timeout_while(stopping, time, |stopping| !*stopping);
+        let (stopping, _) = waited.expect("nothing panics while it holds this");
+        !*stopping
+    }
+
+    fn selected(&self, node: Option<usize>) -> &[Node] {
+        match node {
+            None => &self.nodes,
+            Some(index) => self.nodes.get(index..=index).unwrap_or_default(),
+        }
+    }
+}
+
+impl Cluster {
+    /// Starts all nodes and waits until they are ready and have found each other.
+    ///
+    /// # Errors
+    /// If something is missing, options do not fit, or a node does not become ready in time.
+    pub fn start(launch: &Launch<'_>) -> Result<Cluster, SutError> {
+        let inner = Arc::new(start::start(launch)?);
+        let watchers = Mutex::new(watch::start(&inner));
+        Ok(Cluster { inner, watchers })
+    }
+
+    /// The nodes' names: n1, n2, ...
+    pub fn names(&self) -> &[String] {
+        &self.inner.names
+    }
+
+    /// The proxies.
+    pub fn mesh(&self) -> &Arc<Mesh> {
+        &self.inner.mesh
+    }
+
+    /// The links from one side to a node, one for each named port.
+    pub fn links(&self, from: Peer, to: usize) -> Vec<LinkId> {
+        self.inner.wires.links(from, to)
+    }
+
+    /// A node's process; `None` while it does not run.
+    pub fn process(&self, node: usize) -> Option<Process> {
+        self.inner.nodes.get(node)?.process()
+    }
+
+    /// The nodes that have a role now.
+    ///
+    /// # Errors
+    /// If the role is not described, or nobody can be asked.
+    pub fn role(&self, role: &str) -> Result<Vec<usize>, SutError> {
+        self.inner.role(role)
+    }
+
+    /// A number of one node or of all: a signal of the description, `restarts`, or `heartbeat-gap`
+    /// (the longest silence since the start, in milliseconds). `None`: it cannot be read.
+    pub fn signal(&self, name: &str, node: Option<usize>) -> Option<u64> {
+        self.inner.signal(name, node)
+    }
+
+    /// Whether there is such a signal.
+    pub fn has_signal(&self, name: &str) -> bool {
+        self.inner.spec.has_signal(name)
+    }
+
+    /// Lines of the log that contain a text, so far.
+    pub fn log_lines(&self, node: Option<usize>, text: &str) -> u64 {
+        self.inner.selected(node).iter().map(|node| lines_with(&node.log, text)).sum()
+    }
+
+    /// The longest time since a moment in which a node, or any node, did not answer its heartbeat
+    /// probe; zero if the description has none.
+    pub fn heartbeat_gap(&self, node: Option<usize>, since: Instant) -> Duration {
+        self.inner.heartbeat_gap(node, since)
+    }
+
+    /// Starts a node again that has ended, with the same data, and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it still runs, or does not become ready in time.
+    pub fn restart(&self, node: usize) -> Result<Process, SutError> {
+        if self.inner.is_stopping() {
+            return Err(SutError::Stopped);
+        }
+        start::restart(&self.inner, node)
+    }
+
+    /// Where a node keeps its data.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn data_directory(&self, node: usize) -> &Path {
+        &self.inner.nodes[node].data
+    }
+
+    /// Where a node's output goes.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn log_path(&self, node: usize) -> &Path {
+        &self.inner.nodes[node].log
+    }
+
+    /// Whether anything is still going on.
+    pub fn quiescence(&self) -> Quiescence {
+        self.inner.quiescence()
+    }
+
+    /// Connections that went around the proxies, so far and now; a sentence for each culprit.
+    pub fn bypasses(&self) -> Vec<String> {
+        watch::look_for_bypasses(&self.inner);
+        lock(&self.inner.bypasses).sentences()
+    }
+
+    /// A client. The client with this index has the node `index % nodes` for its own.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn client(&self, index: usize) -> Result<Box<dyn Client>, ClientError> {
+        let inner = &self.inner;
+        let kind = ClientKind::of(&inner.described().client, &inner.scope);
+        kind.open(Reach {
+            addresses: self.client_addresses(),
+            names: inner.names.clone(),
+            own: index % inner.names.len(),
+            seed: inner.scope.seed.wrapping_add(index as u64),
+        })
+    }
+
+    /// Where clients reach each node: the proxies.
+    pub fn client_addresses(&self) -> Vec<SocketAddr> {
+        self.inner.wires.clients.clone()
+    }
+
+    /// Ends all nodes: asks them to, waits as long as the description says, and kills those that
+    /// are left. Stopping twice is no mistake.
+    pub fn stop(&self) {
+        let stop = &self.inner.described().node.stop;
+        self.stop_watchers();
+        self.inner.nodes.iter().for_each(|node| node.ask_to_end(stop.signal));
+        let until = Instant::now() + stop.grace();
+        for node in &self.inner.nodes {
+            node.wait_gone(until.saturating_duration_since(Instant::now()));
+            node.end(&self.inner.processes);
+        }
+    }
+
+    fn stop_watchers(&self) {
+        *lock(&self.inner.stopping.0) = true;
+        self.inner.stopping.1.notify_all();
+        for watcher in lock(&self.watchers).drain(..) {
+            // A watcher that has panicked has said so, and there is nothing to be saved.
+            let _panicked = watcher.join();
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.stop_watchers();
+        self.inner.nodes.iter().for_each(|node| {
+            node.end(&self.inner.processes);
+        });
+    }
+}

@@ -1,0 +1,278 @@
+//! One node: its process, from the start to the end.
+
+use crate::command::Scope;
+use crate::error::SutError;
+use crate::heartbeat::Heartbeat;
+use crate::http::Connection;
+use crate::logs::{lines_with, tail};
+use crate::processes::Processes;
+use crate::spec::{Description, ReadySpec, StopSignal};
+use assay_nemesis::{DialPorts, Process, ProcessState};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs::{File, OpenOptions};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// How often to look whether a node is ready or has ended.
+const LOOK_STEP: Duration = Duration::from_millis(10);
+/// How long one question to a node that is starting may take.
+const ASK_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) data: PathBuf,
+    pub(crate) log: PathBuf,
+    pub(crate) scope: Scope,
+    pub(crate) heartbeat: Heartbeat,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    child: Option<(Child, Process)>,
+    /// Times it was started again and became ready.
+    restarts: u64,
+    ends: Option<MaelstromEnds>,
+}
+
+/// What a node that speaks Maelstrom is connected by: its input and output, the socket on which
+/// others reach it, and where it reaches them.
+#[derive(Debug)]
+#[allow(dead_code, reason = "held open for the node; the relay takes them over")]
+pub(crate) struct MaelstromEnds {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) listener: TcpListener,
+    pub(crate) peers: std::collections::BTreeMap<String, SocketAddr>,
+}
+
+/// What a node has to do to be ready after a start.
+pub(crate) struct Mark {
+    lines_before: u64,
+}
+
+impl Node {
+    pub(crate) fn new(name: &str, data: PathBuf, log: PathBuf, scope: Scope) -> Node {
+        let (heartbeat, running) = (Heartbeat::default(), Mutex::default());
+        Node { name: name.to_string(), data, log, scope, heartbeat, running }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().expect("nothing panics while it holds a node")
+    }
+
+    /// Its process, if it runs.
+    pub(crate) fn process(&self) -> Option<Process> {
+        let process = self.running().child.as_ref().map(|(_, process)| *process)?;
+        process.state().is_ok_and(|state| state != ProcessState::Gone).then_some(process)
+    }
+
+    pub(crate) fn restarts(&self) -> u64 {
+        self.running().restarts
+    }
+
+    pub(crate) fn count_restart(&self) {
+        self.running().restarts += 1;
+    }
+
+    /// Starts it. What an earlier process has left in its group ends first.
+    pub(crate) fn spawn(
+        &self,
+        described: &Description,
+        listener: Option<&TcpListener>,
+        processes: &Mutex<Processes>,
+    ) -> Result<(Process, Mark), SutError> {
+        let mut running = self.running();
+        if let Some((_, process)) = &running.child
+            && process.state().is_ok_and(|state| state != ProcessState::Gone)
+        {
+            return Err(SutError::StillRunning { node: self.name.clone() });
+        }
+        self.finish(&mut running, processes);
+        let lines_before = match &described.node.ready.log {
+            Some(text) => lines_with(&self.log, text),
+            None => 0,
+        };
+        let mut child = self.command(described)?.spawn().map_err(|error| self.no_start(error))?;
+        let failed = |child: &mut Child, source| {
+            let _ended_already = child.kill().and_then(|()| child.wait());
+            SutError::Io { doing: format!("keep account of {}", self.name), source }
+        };
+        let process = match Process::of(child.id()) {
+            Ok(process) => process,
+            Err(error) => return Err(failed(&mut child, std::io::Error::other(error))),
+        };
+        let entered = lock(processes).started(&self.name, process);
+        if let Err(source) = entered {
+            return Err(failed(&mut child, source));
+        }
+        if let Some(listener) = listener {
+            let ends = self.ends(&mut child, listener);
+            running.ends = Some(ends.map_err(|source| failed(&mut child, source))?);
+        }
+        running.child = Some((child, process));
+        Ok((process, Mark { lines_before }))
+    }
+
+    fn command(&self, described: &Description) -> Result<Command, SutError> {
+        let arguments = self.scope.arguments(&described.node.command);
+        let log = || -> std::io::Result<File> {
+            OpenOptions::new().create(true).append(true).open(&self.log)
+        };
+        let opened = log().and_then(|log| Ok((log.try_clone()?, log)));
+        let (stdout, stderr) =
+            opened.map_err(SutError::io(format!("write to {}", self.log.display())))?;
+        let program = arguments.first().cloned().unwrap_or_default();
+        let mut command = Command::new(program);
+        command.args(&arguments[1..]).current_dir(&self.data).process_group(0).stderr(stderr);
+        match described.client.maelstrom {
+            true => command.stdin(Stdio::piped()).stdout(Stdio::piped()),
+            false => command.stdin(Stdio::null()).stdout(stdout),
+        };
+        for (name, template) in &described.node.environment {
+            command.env(name, self.scope.text(template));
+        }
+        Ok(command)
+    }
+
+    fn ends(&self, child: &mut Child, listener: &TcpListener) -> std::io::Result<MaelstromEnds> {
+        let missing = || std::io::Error::other("standard input and output are not piped");
+        let peers = self.scope.links.values().flat_map(|links| self.scope.names.iter().zip(links));
+        Ok(MaelstromEnds {
+            stdin: child.stdin.take().ok_or_else(missing)?,
+            stdout: child.stdout.take().ok_or_else(missing)?,
+            listener: listener.try_clone()?,
+            peers: peers.map(|(name, address)| (name.clone(), *address)).collect(),
+        })
+    }
+
+    fn no_start(&self, error: std::io::Error) -> SutError {
+        match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                SutError::Missing { capabilities: vec![format!("the program of {}", self.name)] }
+            }
+            _ => SutError::Io { doing: format!("start {}", self.name), source: error },
+        }
+    }
+
+    /// Waits until it is ready.
+    pub(crate) fn wait_ready(
+        &self,
+        ready: &ReadySpec,
+        mark: &Mark,
+        dials: &DialPorts,
+        processes: &Mutex<Processes>,
+    ) -> Result<(), SutError> {
+        let until = Instant::now() + ready.within();
+        loop {
+            if self.is_gone() {
+                return Err(self.did_not_start(self.end(processes)));
+            }
+            if self.is_ready(ready, mark, dials) {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                let why = format!("it was not ready within {:?}", ready.within());
+                return Err(self.did_not_start(why));
+            }
+            std::thread::sleep(LOOK_STEP);
+        }
+    }
+
+    fn is_ready(&self, ready: &ReadySpec, mark: &Mark, dials: &DialPorts) -> bool {
+        if let Some(get) = &ready.get {
+            let mut connection = Connection::of_probe(self.address(&get.port), dials.clone());
+            let deadline = Instant::now() + ASK_TIME_MAX;
+            let answer = connection.request("GET", &get.path, b"", deadline);
+            return answer.is_ok_and(|answer| answer.status == 200);
+        }
+        if let Some(port) = &ready.connect {
+            return TcpStream::connect_timeout(&self.address(port), ASK_TIME_MAX).is_ok();
+        }
+        match &ready.log {
+            Some(text) => lines_with(&self.log, text) > mark.lines_before,
+            None => true,
+        }
+    }
+
+    /// Where it really listens.
+    pub(crate) fn address(&self, port: &str) -> SocketAddr {
+        let addresses = self.scope.listen.get(port);
+        let address = addresses.zip(self.scope.node).and_then(|(all, node)| all.get(node));
+        *address.expect("descriptions name only ports they have")
+    }
+
+    pub(crate) fn did_not_start(&self, why: String) -> SutError {
+        let (node, log) = (self.name.clone(), self.log.clone());
+        SutError::DidNotStart { node, why, tail: tail(&log), log }
+    }
+
+    /// Asks it to end.
+    pub(crate) fn ask_to_end(&self, signal: StopSignal) {
+        let running = self.running();
+        let Some((_, process)) = &running.child else { return };
+        let signal = match signal {
+            StopSignal::Term => Signal::TERM,
+            StopSignal::Int => Signal::INT,
+            StopSignal::Quit => Signal::QUIT,
+            StopSignal::Kill => Signal::KILL,
+        };
+        // Nobody has waited for the child yet, so its number is still its own. One that is stopped
+        // hears nothing before it is resumed.
+        if let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
+            let _ended_already = kill_process(pid, signal);
+            let _ended_already = kill_process(pid, Signal::CONT);
+        }
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn is_gone(&self) -> bool {
+        let running = self.running();
+        running.child.as_ref().is_none_or(|(_, process)| {
+            process.state().is_ok_and(|state| state == ProcessState::Gone)
+        })
+    }
+
+    /// Waits until it has ended, but not longer than this.
+    pub(crate) fn wait_gone(&self, time_max: Duration) {
+        let until = Instant::now() + time_max;
+        while !self.is_gone() && Instant::now() < until {
+            std::thread::sleep(LOOK_STEP);
+        }
+    }
+
+    /// Kills what is left of it, and says how it ended.
+    pub(crate) fn end(&self, processes: &Mutex<Processes>) -> String {
+        self.finish(&mut self.running(), processes)
+    }
+
+    /// Until the child is waited for its number, and that of its group, belongs to nobody else: so
+    /// the group is killed first.
+    fn finish(&self, running: &mut Running, processes: &Mutex<Processes>) -> String {
+        running.ends = None;
+        let Some((mut child, process)) = running.child.take() else {
+            return "it was stopped".to_string();
+        };
+        if let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
+            let _nobody_left = kill_process_group(group, Signal::KILL);
+        }
+        match child.kill().and_then(|()| child.wait()) {
+            Ok(status) => {
+                // If this cannot be written, the next one finds that it has ended.
+                let _found_later = lock(processes).ended(&self.name, process);
+                format!("it ended with {status}")
+            }
+            Err(error) => format!("it cannot be waited for: {error}"),
+        }
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nothing panics while it holds this")
+}

@@ -1,0 +1,237 @@
+//! From a description to running nodes.
+
+use super::node::{Mark, Node};
+use super::wires::{Wires, Wiring};
+use super::{Bypasses, Inner};
+use crate::command::Scope;
+use crate::error::SutError;
+use crate::processes::{PROCESSES_NAME, Processes};
+use crate::spec::{ReadySpec, SystemSpec, checked_options};
+use assay_nemesis::{Mesh, Process};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+/// How often ports are looked for before it is given up.
+const ATTEMPTS_MAX: usize = 5;
+
+/// How a cluster is started.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The system.
+    pub spec: &'a SystemSpec,
+    /// How many nodes.
+    pub nodes: usize,
+    /// What they are told.
+    pub options: &'a BTreeMap<String, Value>,
+    /// The run directory; `logs/`, `data/` and `processes.jsonl` are made below it.
+    pub directory: &'a Path,
+    /// The seed of the run.
+    pub seed: u64,
+    /// What `{assay}` stands for.
+    pub executable: &'a Path,
+    /// How nodes reach each other.
+    pub wiring: Wiring,
+}
+
+/// Starts everything; tries again with other ports if somebody took one in between.
+pub(super) fn start(launch: &Launch<'_>) -> Result<Inner, SutError> {
+    let described = &launch.spec.described;
+    let missing: Vec<String> =
+        described.requires.iter().filter(|command| !is_on_path(command)).cloned().collect();
+    if !missing.is_empty() {
+        return Err(SutError::Missing { capabilities: missing });
+    }
+    if !launch.spec.allows_nodes(launch.nodes) {
+        let allowed = match described.nodes.allowed.as_slice() {
+            [] => "1 to 32".to_string(),
+            some => some.iter().map(ToString::to_string).collect::<Vec<String>>().join(", "),
+        };
+        let (system, nodes) = (launch.spec.name.clone(), launch.nodes);
+        return Err(SutError::NodeCount { system, nodes, allowed });
+    }
+    let options = checked_options(&described.options, launch.options)
+        .map_err(|problems| SutError::BadOption { system: launch.spec.name.clone(), problems })?;
+    let directory = std::path::absolute(launch.directory)
+        .map_err(SutError::io(format!("find {}", launch.directory.display())))?;
+    let logs = directory.join("logs");
+    std::fs::create_dir_all(&logs).map_err(SutError::io(format!("make {}", logs.display())))?;
+    let path = directory.join(PROCESSES_NAME);
+    let processes =
+        Processes::open(&path).map_err(SutError::io(format!("write {}", path.display())))?;
+    let mut attempt = Attempt { launch, options, directory, processes: Some(processes) };
+    let mut attempts = 1;
+    loop {
+        match attempt.run() {
+            Ok(inner) => return Ok(inner),
+            Err(Failed::LostRace) if attempts < ATTEMPTS_MAX => attempts += 1,
+            Err(Failed::LostRace) => {
+                let why = format!("somebody else took its port, {ATTEMPTS_MAX} times");
+                return Err(SutError::NoAnswer { what: "a free port".to_string(), why });
+            }
+            Err(Failed::For(error)) => return Err(*error),
+        }
+    }
+}
+
+/// Why an attempt failed.
+enum Failed {
+    /// A port that was free was not when the node wanted it.
+    LostRace,
+    /// For good.
+    For(Box<SutError>),
+}
+
+impl From<SutError> for Failed {
+    fn from(error: SutError) -> Failed {
+        Failed::For(Box::new(error))
+    }
+}
+
+struct Attempt<'a> {
+    launch: &'a Launch<'a>,
+    options: BTreeMap<String, Value>,
+    directory: PathBuf,
+    /// Lent to the cluster that is being made; back here if it is not.
+    processes: Option<Processes>,
+}
+
+impl Attempt<'_> {
+    fn run(&mut self) -> Result<Inner, Failed> {
+        let names: Vec<String> = (1..=self.launch.nodes).map(|id| format!("n{id}")).collect();
+        let mesh = Mesh::new(self.launch.seed).map_err(SutError::io("start the proxies"))?;
+        let described = &self.launch.spec.described;
+        let wires = Wires::lay(described, &names, &mesh, self.launch.wiring)
+            .map_err(SutError::io("find free ports"))?;
+        let scope = self.scope(&names, &wires);
+        let mut made = Vec::new();
+        let mut nodes = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let data = self.directory.join("data").join(name);
+            if !data.exists() {
+                made.push(data.clone());
+            }
+            let doing = format!("make {}", data.display());
+            std::fs::create_dir_all(&data).map_err(SutError::io(doing))?;
+            let log = self.directory.join("logs").join(format!("{name}.log"));
+            let scope = Scope {
+                node: Some(index),
+                data: data.display().to_string(),
+                links: wires.peers[index].clone(),
+                ..scope.clone()
+            };
+            nodes.push(Node::new(name, data, log, scope));
+        }
+        let processes = Mutex::new(self.processes.take().expect("it comes back after a failure"));
+        let inner = Inner {
+            spec: self.launch.spec.clone(),
+            names,
+            mesh: Arc::new(mesh),
+            wires,
+            nodes,
+            scope,
+            processes,
+            started: Instant::now(),
+            stopping: (Mutex::new(false), Condvar::new()),
+            bypasses: Mutex::new(Bypasses::default()),
+            counted: Mutex::new(BTreeMap::new()),
+        };
+        match bring_up(&inner) {
+            Ok(()) => Ok(Inner { started: Instant::now(), ..inner }),
+            Err(failed) => {
+                inner.nodes.iter().for_each(|node| {
+                    node.end(&inner.processes);
+                });
+                let processes = inner.processes.into_inner();
+                self.processes = Some(processes.expect("nothing panics while it holds this"));
+                if matches!(failed, Failed::LostRace) {
+                    // What nodes have written names addresses that nobody has any more.
+                    let remove = |path: &PathBuf| std::fs::remove_dir_all(path);
+                    let removed: std::io::Result<()> = made.iter().try_for_each(remove);
+                    removed.map_err(SutError::io("clean up after a lost race for a port"))?;
+                }
+                Err(failed)
+            }
+        }
+    }
+
+    fn scope(&self, names: &[String], wires: &Wires) -> Scope {
+        let text = |path: &Path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+            path.display().to_string()
+        };
+        let here = self.launch.spec.file.as_deref().and_then(Path::parent);
+        Scope {
+            names: names.to_vec(),
+            assay: text(self.launch.executable),
+            here: here.map(text).unwrap_or_default(),
+            seed: self.launch.seed,
+            options: self.options.clone(),
+            listen: wires.listen.clone(),
+            probes: wires.probes.clone(),
+            ..Scope::default()
+        }
+    }
+}
+
+/// Starts all nodes, then waits for all: they may need each other to become ready.
+fn bring_up(inner: &Inner) -> Result<(), Failed> {
+    let described = inner.described();
+    let mut marks = Vec::new();
+    for (index, node) in inner.nodes.iter().enumerate() {
+        let held = inner.wires.held.get(index);
+        let (_, mark) = node.spawn(described, held, &inner.processes)?;
+        marks.push(mark);
+    }
+    let probes = [Some(&described.node.ready), described.formed.as_ref()];
+    for ready in probes.into_iter().flatten() {
+        for (index, mark) in marks.iter().enumerate() {
+            if let Err(error) = wait_ready(inner, index, ready, mark) {
+                return Err(match lost_race(inner, index, &error) {
+                    true => Failed::LostRace,
+                    false => error.into(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn wait_ready(inner: &Inner, index: usize, ready: &ReadySpec, mark: &Mark) -> Result<(), SutError> {
+    inner.nodes[index].wait_ready(ready, mark, inner.mesh.dial_ports(), &inner.processes)
+}
+
+/// Whether a node ended because somebody else sits on its port: the node is gone, so if the port is
+/// not free it is not the node's doing.
+fn lost_race(inner: &Inner, index: usize, error: &SutError) -> bool {
+    matches!(error, SutError::DidNotStart { .. })
+        && inner.nodes[index].is_gone()
+        && inner.wires.held.is_empty()
+        && inner.wires.taken_port(index).is_some()
+}
+
+/// Starts a node again. One that was asked to end may still be doing so.
+pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> {
+    let Some(node) = inner.nodes.get(index) else {
+        let what = format!("which node is number {index}");
+        return Err(SutError::NoAnswer { what, why: format!("there are {}", inner.nodes.len()) });
+    };
+    let described = inner.described();
+    node.wait_gone(described.node.stop.grace());
+    let held = inner.wires.held.get(index);
+    let (process, mark) = node.spawn(described, held, &inner.processes)?;
+    wait_ready(inner, index, &described.node.ready, &mark)?;
+    node.count_restart();
+    Ok(process)
+}
+
+/// Whether a command can be run: a path that is there, or a name on PATH.
+fn is_on_path(command: &str) -> bool {
+    if command.contains('/') {
+        return Path::new(command).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(command).is_file())
+}

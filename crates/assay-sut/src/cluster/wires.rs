@@ -1,0 +1,195 @@
+//! The links of a cluster: who reaches whom at which address.
+
+use crate::ports::{free_address, give_back};
+use crate::spec::{Description, PortUse};
+use assay_nemesis::{LinkId, Mesh};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+/// The port of nodes that have none of their own.
+pub(crate) const MAELSTROM_PORT: &str = "maelstrom";
+/// Who asks through links on which no fault is ever laid: commands of the description.
+const PROBES: &str = "probes";
+
+/// Whether nodes reach each other through proxies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wiring {
+    /// Every link leads through the mesh.
+    Proxied,
+    /// Nodes are told each other's real addresses, so no fault on a link can be felt. This is what
+    /// a harness gets wrong; it exists so that a test can see it noticed.
+    Direct,
+}
+
+/// Where a link begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Peer {
+    /// At the clients, all of them.
+    Clients,
+    /// At a node, by its index from 0.
+    Node(usize),
+}
+
+/// Addresses by port, then by node.
+pub(crate) type Addresses = BTreeMap<String, Vec<SocketAddr>>;
+
+/// All addresses and links.
+#[derive(Debug)]
+pub(crate) struct Wires {
+    /// Where nodes really listen.
+    pub(crate) listen: Addresses,
+    /// For each node, where it reaches the others; itself where it listens.
+    pub(crate) peers: Vec<Addresses>,
+    /// Where commands reach the nodes.
+    pub(crate) probes: Addresses,
+    /// Where clients reach the nodes.
+    pub(crate) clients: Vec<SocketAddr>,
+    links: BTreeMap<(Peer, usize), Vec<LinkId>>,
+    /// Sockets that are held for nodes that have no ports of their own.
+    pub(crate) held: Vec<TcpListener>,
+}
+
+impl Wires {
+    /// Finds free ports and adds the links.
+    pub(crate) fn lay(
+        described: &Description,
+        names: &[String],
+        mesh: &Mesh,
+        wiring: Wiring,
+    ) -> io::Result<Wires> {
+        let mut wires = Wires {
+            listen: BTreeMap::new(),
+            peers: vec![BTreeMap::new(); names.len()],
+            probes: BTreeMap::new(),
+            clients: Vec::new(),
+            links: BTreeMap::new(),
+            held: Vec::new(),
+        };
+        let client_port = client_port(described);
+        for (port, uses) in ports(described) {
+            let addresses = wires.addresses(described, names.len())?;
+            wires.listen.insert(port.clone(), addresses.clone());
+            if uses.contains(&PortUse::Peers) {
+                wires.between_nodes(&port, &addresses, names, mesh, wiring)?;
+            }
+            if uses.contains(&PortUse::Clients) {
+                let clients = wires.from(Peer::Clients, "clients", &addresses, names, mesh)?;
+                if client_port == Some(port.as_str()) {
+                    wires.clients = clients;
+                }
+            }
+            if has_commands(described) {
+                let mut through = Vec::new();
+                for (name, address) in names.iter().zip(&addresses) {
+                    through.push(mesh.listen(mesh.add(PROBES, name, *address)?));
+                }
+                wires.probes.insert(port, through);
+            }
+        }
+        Ok(wires)
+    }
+
+    fn addresses(&mut self, described: &Description, nodes: usize) -> io::Result<Vec<SocketAddr>> {
+        if !described.client.maelstrom {
+            return (0..nodes).map(|_| free_address()).collect();
+        }
+        let held = (0..nodes).map(|_| TcpListener::bind("127.0.0.1:0"));
+        self.held = held.collect::<io::Result<Vec<TcpListener>>>()?;
+        self.held.iter().map(TcpListener::local_addr).collect()
+    }
+
+    fn between_nodes(
+        &mut self,
+        port: &str,
+        addresses: &[SocketAddr],
+        names: &[String],
+        mesh: &Mesh,
+        wiring: Wiring,
+    ) -> io::Result<()> {
+        for (index, name) in names.iter().enumerate() {
+            let proxied = self.from(Peer::Node(index), name, addresses, names, mesh)?;
+            let told = match wiring {
+                Wiring::Proxied => proxied,
+                Wiring::Direct => addresses.to_vec(),
+            };
+            self.peers[index].insert(port.to_string(), told);
+        }
+        Ok(())
+    }
+
+    /// Links from one side to all nodes but itself: where they listen, itself where it does.
+    fn from(
+        &mut self,
+        from: Peer,
+        from_name: &str,
+        addresses: &[SocketAddr],
+        names: &[String],
+        mesh: &Mesh,
+    ) -> io::Result<Vec<SocketAddr>> {
+        let mut listen = Vec::new();
+        for (to, (name, address)) in names.iter().zip(addresses).enumerate() {
+            if from == Peer::Node(to) {
+                listen.push(*address);
+                continue;
+            }
+            let link = mesh.add(from_name, name, *address)?;
+            self.links.entry((from, to)).or_default().push(link);
+            listen.push(mesh.listen(link));
+        }
+        Ok(listen)
+    }
+
+    /// The links from one side to a node, one for each port.
+    pub(crate) fn links(&self, from: Peer, to: usize) -> Vec<LinkId> {
+        self.links.get(&(from, to)).cloned().unwrap_or_default()
+    }
+
+    /// Whose each real port is.
+    pub(crate) fn real_ports(&self) -> BTreeMap<u16, usize> {
+        let of = |addresses: &Vec<SocketAddr>| -> Vec<(u16, usize)> {
+            addresses.iter().enumerate().map(|(node, address)| (address.port(), node)).collect()
+        };
+        self.listen.values().flat_map(of).collect()
+    }
+
+    /// A port of this node on which somebody else listens, if there is one.
+    pub(crate) fn taken_port(&self, node: usize) -> Option<u16> {
+        let of_node = self.listen.values().filter_map(|addresses| addresses.get(node));
+        of_node.map(SocketAddr::port).find(|port| !crate::ports::is_free(*port))
+    }
+}
+
+impl Drop for Wires {
+    fn drop(&mut self) {
+        self.listen.values().flatten().copied().for_each(give_back);
+    }
+}
+
+fn ports(described: &Description) -> BTreeMap<String, Vec<PortUse>> {
+    match described.client.maelstrom {
+        true => {
+            let uses = vec![PortUse::Peers, PortUse::Clients];
+            BTreeMap::from([(MAELSTROM_PORT.to_string(), uses)])
+        }
+        false => described.ports.clone(),
+    }
+}
+
+fn client_port(described: &Description) -> Option<&str> {
+    if described.client.maelstrom {
+        return Some(MAELSTROM_PORT);
+    }
+    let for_clients = |(_, uses): &(&String, &Vec<PortUse>)| uses.contains(&PortUse::Clients);
+    let first = described.ports.iter().find(for_clients).map(|(name, _)| name.as_str());
+    described.client.port.as_deref().or(first)
+}
+
+/// Whether anything is asked by a command, which needs an address that nobody mistakes for a bypass.
+fn has_commands(described: &Description) -> bool {
+    let quiescence = &described.quiescence;
+    let holds = [&quiescence.pending, &quiescence.converged];
+    described.roles.values().any(|role| role.command.is_some())
+        || described.signals.values().any(|signal| signal.command.is_some())
+        || holds.into_iter().flatten().any(|holds| holds.command.is_some())
+}

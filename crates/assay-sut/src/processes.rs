@@ -1,0 +1,228 @@
+//! `processes.jsonl`: every process that was started, so that none outlives its run.
+//!
+//! A killed Assay cannot clean up after itself. So each node stands in this file from the moment it
+//! has a number, and is crossed out when it has ended. Whoever comes later kills what is left, and
+//! only that: a number counts together with the moment its process started, and with this start of
+//! the machine. The writer holds a lock, which tells a run that is going on from one that was
+//! killed. Field by field: docs/formats/system.md.
+
+use assay_nemesis::{Process, ProcessError, ProcessState};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The name of the file in a run directory.
+pub const PROCESSES_NAME: &str = "processes.jsonl";
+/// A node has two lines for each start; a file that is larger is something else.
+const BYTES_MAX: u64 = 16 << 20;
+/// How long to wait for the lock: a process that is just being started has a copy of it.
+const LOCK_TIME_MAX: Duration = Duration::from_millis(500);
+/// How often to try.
+const LOCK_STEP: Duration = Duration::from_millis(5);
+
+/// A line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
+enum Entry {
+    /// A node has a process. It leads a process group of its own.
+    Started { node: String, pid: u32, start_ticks: u64, boot: Option<String> },
+    /// It has ended.
+    Ended { node: String, pid: u32, start_ticks: u64 },
+}
+
+/// The file, while a cluster runs.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    file: File,
+    boot: Option<String>,
+}
+
+impl Processes {
+    /// Opens the file to write to it, and kills what an earlier writer has left.
+    pub(crate) fn open(path: &Path) -> io::Result<Processes> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let (file, entries) = lock(options.open(path)?, path)?;
+        let mut processes = Processes { file, boot: boot_id() };
+        processes.reap(&entries)?;
+        Ok(processes)
+    }
+
+    pub(crate) fn started(&mut self, node: &str, process: Process) -> io::Result<()> {
+        let (node, boot) = (node.to_string(), self.boot.clone());
+        let Process { pid, start_ticks } = process;
+        self.append(&Entry::Started { node, pid, start_ticks, boot })
+    }
+
+    pub(crate) fn ended(&mut self, node: &str, process: Process) -> io::Result<()> {
+        let Process { pid, start_ticks } = process;
+        self.append(&Entry::Ended { node: node.to_string(), pid, start_ticks })
+    }
+
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        self.file.sync_data()
+    }
+
+    fn reap(&mut self, entries: &[Entry]) -> io::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for (process, (node, boot)) in left(entries) {
+            let same_boot = boot.is_some() && boot == self.boot;
+            let pid = process.pid;
+            let line = match same_boot {
+                false => format!("{node}, process {pid}: the machine was started anew since"),
+                true if reap_one(&process)? => format!("{node}, process {pid}: killed"),
+                true => format!("{node}, process {pid}: had ended"),
+            };
+            self.ended(&node, process)?;
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+}
+
+/// Kills the processes a killed Assay has left, and says what it did. Processes of others that have
+/// got the same number since are not touched.
+///
+/// # Errors
+/// If the file cannot be read, the run is still going on, or a process cannot be killed.
+pub fn reap_orphans(path: &Path) -> io::Result<Vec<String>> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let (file, entries) = lock(file, path)?;
+    Processes { file, boot: boot_id() }.reap(&entries)
+}
+
+/// Locks the file, reads it, and cuts off a last line that was cut short.
+fn lock(mut file: File, path: &Path) -> io::Result<(File, Vec<Entry>)> {
+    let until = Instant::now() + LOCK_TIME_MAX;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(LOCK_STEP);
+            }
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("{}: in use: the run is still going on", path.display());
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    let mut bytes = Vec::new();
+    (&mut file).take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    let bad = |what: String| {
+        let message = format!("{}: {what}", path.display());
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    };
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(bad(format!("larger than {BYTES_MAX} bytes: not a list of processes")));
+    }
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let mut entries = Vec::new();
+    for (i, line) in bytes[..whole].split(|byte| *byte == b'\n').enumerate() {
+        if !line.is_empty() {
+            let entry = serde_json::from_slice(line);
+            entries.push(entry.map_err(|error| bad(format!("line {}: {error}", i + 1)))?);
+        }
+    }
+    file.set_len(whole as u64)?;
+    file.seek(SeekFrom::Start(whole as u64))?;
+    Ok((file, entries))
+}
+
+/// What was started and did not end, with its node and start of the machine.
+fn left(entries: &[Entry]) -> BTreeMap<Process, (String, Option<String>)> {
+    let mut left = BTreeMap::new();
+    for entry in entries {
+        match entry.clone() {
+            Entry::Started { node, pid, start_ticks, boot } => {
+                left.insert(Process { pid, start_ticks }, (node, boot));
+            }
+            Entry::Ended { pid, start_ticks, .. } => {
+                left.remove(&Process { pid, start_ticks });
+            }
+        }
+    }
+    left
+}
+
+/// Kills a process and its group; whether it was still there.
+fn reap_one(process: &Process) -> io::Result<bool> {
+    if process.state().map_err(io::Error::other)? == ProcessState::Gone {
+        return Ok(false);
+    }
+    kill_group(process).map_err(io::Error::other)?;
+    Ok(true)
+}
+
+/// Kills a process that leads a group, and the group with it. While the leader lives its number, and
+/// with it that of the group, belongs to nobody else.
+pub(crate) fn kill_group(process: &Process) -> Result<(), ProcessError> {
+    if process.state()? != ProcessState::Gone
+        && let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw)
+    {
+        // Not a group leader, or ended meanwhile: then the process itself is all there is.
+        let _no_such_group = kill_process_group(group, Signal::KILL);
+    }
+    match process.kill() {
+        Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
+        killed => killed,
+    }
+}
+
+fn boot_id() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    #[test]
+    fn only_the_process_that_was_started_is_killed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join(PROCESSES_NAME);
+        let sleeper = || Command::new("sleep").arg("600").process_group(0).spawn().expect("sleep");
+        let (mut ours, mut other) = (sleeper(), sleeper());
+        let process = Process::of(ours.id()).expect("it runs");
+        let stranger = Process::of(other.id()).expect("it runs");
+        let mut open = Processes::open(&path).expect("a new file");
+        open.started("n1", process).expect("written");
+        // The same number with another start is somebody else.
+        let reused = Process { start_ticks: stranger.start_ticks + 1, ..stranger };
+        open.started("n2", reused).expect("written");
+        let busy = reap_orphans(&path).expect_err("the writer lives");
+        assert!(busy.to_string().contains("still going on"), "{busy}");
+        drop(open);
+        let mut torn = OpenOptions::new().append(true).open(&path).expect("it is there");
+        torn.write_all(b"{\"event\":\"sta").expect("written");
+        let mut lines = reap_orphans(&path).expect("nobody holds it");
+        lines.sort();
+        assert!(lines[0].starts_with("n1, process") && lines[0].ends_with(": killed"), "{lines:?}");
+        assert!(lines[1].ends_with(": had ended"), "{lines:?}");
+        assert_eq!(process.state().expect("readable"), ProcessState::Gone);
+        assert_eq!(stranger.state().expect("readable"), ProcessState::Alive);
+        assert_eq!(reap_orphans(&path).expect("twice is no mistake"), Vec::<String>::new());
+        ours.wait().expect("it was killed");
+        other.kill().and_then(|()| other.wait()).expect("it was alive");
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("p");
+        std::fs::write(&path, "{}\n").expect("written");
+        let error = reap_orphans(&path).expect_err("not a list");
+        assert!(error.to_string().contains("line 1"), "{error}");
+        assert!(reap_orphans(&directory.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! The TCP connections of this machine, as the kernel tells them in `/proc/net/tcp` and `tcp6`, and
+//! whose they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// The kernel's number for a connection that is open on both sides.
+const ESTABLISHED: u8 = 1;
+/// Characters of a command line that are shown.
+const COMMAND_CHARS_MAX: usize = 60;
+
+/// One end of an open connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Socket {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) inode: u64,
+}
+
+/// The ends of open connections. One that is being opened or closed is not among them.
+pub(crate) fn established() -> io::Result<Vec<Socket>> {
+    let mut sockets = parse(&std::fs::read_to_string("/proc/net/tcp")?);
+    // A kernel without IPv6 has no such file.
+    match std::fs::read_to_string("/proc/net/tcp6") {
+        Ok(text) => sockets.extend(parse(&text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(sockets)
+}
+
+fn parse(text: &str) -> Vec<Socket> {
+    text.lines().skip(1).filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Socket> {
+    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+    let state = u8::from_str_radix(fields.get(3)?, 16).ok()?;
+    let inode = fields.get(9)?.parse().ok()?;
+    let (local, remote) = (parse_address(fields[1])?, parse_address(fields[2])?);
+    (state == ESTABLISHED).then_some(Socket { local, remote, inode })
+}
+
+/// `0100007F:1F90`: words of four bytes in the byte order of the machine, and a port. An IPv4 address
+/// in an IPv6 socket is one of IPv4.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    let (host, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| {
+        let word = u32::from_str_radix(host.get(at * 8..at * 8 + 8)?, 16).ok()?;
+        Some(word.to_ne_bytes())
+    };
+    let address = match host.len() {
+        8 => IpAddr::from(word(0)?),
+        32 => {
+            let mut bytes = [0; 16];
+            for at in 0..4 {
+                bytes[at * 4..at * 4 + 4].copy_from_slice(&word(at)?);
+            }
+            Ipv6Addr::from(bytes).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(address, port))
+}
+
+/// The processes that hold these sockets, by inode. Those of other users cannot be seen.
+pub(crate) fn owners(inodes: &BTreeSet<u64>) -> BTreeMap<u64, BTreeSet<u32>> {
+    let mut owners: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    for pid in pids {
+        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
+        for descriptor in descriptors.flatten() {
+            let Ok(target) = std::fs::read_link(descriptor.path()) else { continue };
+            let inode = target.to_str().and_then(socket_inode);
+            if let Some(inode) = inode.filter(|inode| inodes.contains(inode)) {
+                owners.entry(inode).or_default().insert(pid);
+            }
+        }
+    }
+    owners
+}
+
+fn socket_inode(target: &str) -> Option<u64> {
+    target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The process group of a process.
+pub(crate) fn group_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, so fields count from its last parenthesis.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(2)?.parse().ok()
+}
+
+/// What a process runs, cut short.
+pub(crate) fn command_of(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).replace('\0', " ");
+    let text = text.trim();
+    match text.char_indices().nth(COMMAND_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn lines_of_the_kernel_are_read() {
+        if cfg!(target_endian = "big") {
+            return;
+        }
+        let head = "  sl  local_address rem_address   st\n";
+        let line = |local: &str, remote: &str, state: &str| {
+            format!(
+                "   0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000 0 0 4711 1"
+            )
+        };
+        let v6 = "0000000000000000FFFF00000100007F:1F90";
+        let cases = [
+            (line("0100007F:1F90", "0100007F:0050", "01"), Some("127.0.0.1:8080 127.0.0.1:80")),
+            (line(v6, v6, "01"), Some("127.0.0.1:8080 127.0.0.1:8080")),
+            (line("0100007F:1F90", "00000000:0000", "0A"), None),
+            (line("0100007F:1F90", "0100007F:0050", "06"), None),
+            (line("0100007F", "0100007F:0050", "01"), None),
+            ("1: x".to_string(), None),
+        ];
+        for (text, expected) in cases {
+            let shown = parse(&format!("{head}{text}\n")).first().map(|socket| {
+                assert_eq!(socket.inode, 4711);
+                format!("{} {}", socket.local, socket.remote)
+            });
+            assert_eq!(shown.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_connection_of_this_process_is_seen_and_known_as_its_own() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("connected");
+        let local = client.local_addr().expect("connected");
+        let sockets = established().expect("the kernel tells");
+        let socket = sockets.iter().find(|socket| socket.local == local).expect("it is open");
+        let owners = owners(&BTreeSet::from([socket.inode]));
+        assert!(owners[&socket.inode].contains(&std::process::id()));
+        assert!(!command_of(std::process::id()).is_empty());
+        assert!(group_of(std::process::id()).is_some());
+    }
+}

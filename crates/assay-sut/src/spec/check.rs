@@ -1,0 +1,315 @@
+//! What a description must keep although every key of it can be read: names that exist, placeholders
+//! where somebody can fill them in, and exactly one way to do a thing.
+
+use super::Retries;
+use super::description::{
+    ClientSpec, Description, HoldsSpec, NODES_MAX, PortUse, ReadySpec, RoleSpec, SignalSpec,
+};
+use super::options::check_declarations;
+use super::values::Get;
+use crate::clients::BUILTIN_CLIENTS;
+use crate::command::{Group, Word};
+use crate::template::{Placeholder, Template};
+use serde_json::Value;
+
+/// The path of what is wrong, and what is wrong with it.
+type Wrong = (String, String);
+type Checked = Result<(), Wrong>;
+
+fn wrong<T>(path: impl Into<String>, message: impl Into<String>) -> Result<T, Wrong> {
+    Err((path.into(), message.into()))
+}
+
+/// Where a template stands, which decides who can fill it in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Where {
+    /// The command or environment of a node.
+    Node,
+    /// A command that looks at nodes, one by one or all together.
+    Probe,
+    /// A command that looks at all nodes together.
+    Whole,
+    /// A client.
+    Client,
+}
+
+/// Checks everything.
+pub(super) fn check(described: &Description) -> Checked {
+    let all = Checks { described };
+    all.nodes()?;
+    check_declarations(&described.options)?;
+    all.command("node.command", &described.node.command, Where::Node)?;
+    all.environment("node.environment", &described.node.environment, Where::Node)?;
+    all.ready("node.ready", &described.node.ready)?;
+    if let Some(heartbeat) = &described.node.heartbeat {
+        all.get("node.heartbeat.get", &heartbeat.get)?;
+    }
+    if let Some(formed) = &described.formed {
+        all.ready("formed", formed)?;
+    }
+    for (name, role) in &described.roles {
+        all.role(&format!("roles.{name}"), role)?;
+    }
+    for (name, signal) in &described.signals {
+        all.signal(&format!("signals.{name}"), signal)?;
+    }
+    let quiescence = &described.quiescence;
+    for (name, holds) in [("pending", &quiescence.pending), ("converged", &quiescence.converged)] {
+        if let Some(holds) = holds {
+            all.holds(&format!("quiescence.{name}"), holds)?;
+        }
+    }
+    all.client(&described.client)
+}
+
+struct Checks<'a> {
+    described: &'a Description,
+}
+
+impl Checks<'_> {
+    fn nodes(&self) -> Checked {
+        let nodes = &self.described.nodes;
+        if let Some(i) = nodes.allowed.iter().position(|count| !(1..=NODES_MAX).contains(count)) {
+            return wrong(format!("nodes.allowed.{i}"), format!("1 to {NODES_MAX} nodes"));
+        }
+        match nodes.allows(nodes.default) {
+            true => Ok(()),
+            false => wrong(
+                "nodes.default",
+                format!("{} nodes are not among those allowed", nodes.default),
+            ),
+        }
+    }
+
+    fn command(&self, path: &str, words: &[Word], place: Where) -> Checked {
+        if words.is_empty() {
+            return wrong(path, "a command needs at least the program");
+        }
+        for (i, word) in words.iter().enumerate() {
+            let path = format!("{path}.{i}");
+            match word {
+                Word::Plain(template) => self.template(&path, template, place, None)?,
+                Word::Group(group) => {
+                    self.group(&path, group, place)?;
+                    for (i, template) in group.words.iter().enumerate() {
+                        self.template(&format!("{path}.words.{i}"), template, place, Some(group))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&self, path: &str, group: &Group, place: Where) -> Checked {
+        let default = |option: &String| self.described.options.get(option).map(|o| &o.default);
+        match (&group.each, &group.when) {
+            (Some(_), Some(_)) | (None, None) => wrong(path, "a group has either `each` or `when`"),
+            (Some(each), None) => match (each.as_str(), default(each)) {
+                ("peers", _) if place == Where::Node => Ok(()),
+                ("peers", _) => {
+                    wrong(format!("{path}.each"), "only nodes have peers; write each = \"nodes\"")
+                }
+                ("nodes", _) | (_, Some(Value::Array(_))) => Ok(()),
+                _ => wrong(
+                    format!("{path}.each"),
+                    format!("`{each}` is not `peers`, `nodes` or an option that is a list"),
+                ),
+            },
+            (None, Some(when)) => match default(when) {
+                Some(Value::Bool(_)) => Ok(()),
+                _ => wrong(
+                    format!("{path}.when"),
+                    format!("`{when}` is no option whose default is true or false"),
+                ),
+            },
+        }
+    }
+
+    fn environment(
+        &self,
+        path: &str,
+        environment: &std::collections::BTreeMap<String, Template>,
+        place: Where,
+    ) -> Checked {
+        for (name, template) in environment {
+            self.template(&format!("{path}.{name}"), template, place, None)?;
+        }
+        Ok(())
+    }
+
+    fn template(
+        &self,
+        path: &str,
+        template: &Template,
+        place: Where,
+        group: Option<&Group>,
+    ) -> Checked {
+        let each = group.and_then(|group| group.each.as_deref());
+        let over_nodes = matches!(each, Some("peers" | "nodes"));
+        for placeholder in template.placeholders() {
+            let complaint = match placeholder {
+                Placeholder::Option(name) => self.unknown_option(name),
+                Placeholder::Item if each.is_none() || over_nodes => {
+                    Some("`{item}` stands only in a group over an option".to_string())
+                }
+                Placeholder::PeerId | Placeholder::PeerName | Placeholder::Link(..)
+                    if !over_nodes =>
+                {
+                    Some("this stands only in a group with each = \"peers\" or \"nodes\"".into())
+                }
+                Placeholder::Link(port, _) if place == Where::Node => {
+                    self.unknown_port(port, Some(PortUse::Peers))
+                }
+                Placeholder::Listen(port, _) if place == Where::Node => {
+                    self.unknown_port(port, None)
+                }
+                Placeholder::Link(..) | Placeholder::Listen(..) => Some(
+                    "only a node's own command may know this; a probe has {address.PORT} and \
+                     {addresses.PORT}"
+                        .to_string(),
+                ),
+                Placeholder::Address(port, _) if place == Where::Probe => {
+                    self.unknown_port(port, None)
+                }
+                Placeholder::Addresses(port) if matches!(place, Where::Probe | Where::Whole) => {
+                    self.unknown_port(port, None)
+                }
+                Placeholder::Address(..) | Placeholder::Addresses(_) => {
+                    Some("probes have addresses; nodes {listen.PORT} and {link.PORT}".to_string())
+                }
+                Placeholder::Id | Placeholder::Name | Placeholder::Data
+                    if !matches!(place, Where::Node | Where::Probe) =>
+                {
+                    Some("there is no single node here; there is {names}".to_string())
+                }
+                _ => None,
+            };
+            if let Some(complaint) = complaint {
+                return wrong(path, complaint);
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_option(&self, name: &str) -> Option<String> {
+        let known = &self.described.options;
+        (!known.contains_key(name)).then(|| {
+            format!("nobody declared the option `{name}`: add [options.{name}] or mend the name")
+        })
+    }
+
+    fn unknown_port(&self, name: &str, used_by: Option<PortUse>) -> Option<String> {
+        let Some(uses) = self.described.ports.get(name) else {
+            return Some(format!("there is no port `{name}`: add it to [ports]"));
+        };
+        let missing = used_by.filter(|used_by| !uses.contains(used_by))?;
+        Some(format!("port `{name}` is not for {missing:?}: add it in [ports]").to_lowercase())
+    }
+
+    fn get(&self, path: &str, get: &Get) -> Checked {
+        self.unknown_port(&get.port, None).map_or(Ok(()), |message| wrong(path, message))
+    }
+
+    fn ready(&self, path: &str, ready: &ReadySpec) -> Checked {
+        if ready.ways() > 1 {
+            return wrong(path, "one of `get`, `connect` and `log`");
+        }
+        if let Some(port) = &ready.connect
+            && let Some(message) = self.unknown_port(port, None)
+        {
+            return wrong(format!("{path}.connect"), message);
+        }
+        ready.get.as_ref().map_or(Ok(()), |get| self.get(&format!("{path}.get"), get))
+    }
+
+    fn role(&self, path: &str, role: &RoleSpec) -> Checked {
+        match (&role.get, &role.command) {
+            (Some(get), None) => {
+                if role.pointer.is_none() || role.equals.is_none() {
+                    return wrong(path, "a role by `get` needs `pointer` and `equals`");
+                }
+                self.get(&format!("{path}.get"), get)
+            }
+            (None, Some(command)) => {
+                self.command(&format!("{path}.command"), command, Where::Whole)
+            }
+            _ => wrong(path, "either `get` (with `pointer` and `equals`) or `command`"),
+        }
+    }
+
+    fn signal(&self, path: &str, signal: &SignalSpec) -> Checked {
+        match (&signal.get, &signal.command, &signal.log) {
+            (Some(get), None, None) => {
+                if signal.pointer.is_none() {
+                    return wrong(path, "a signal by `get` needs a `pointer`");
+                }
+                self.get(&format!("{path}.get"), get)
+            }
+            (None, Some(command), None) => {
+                self.command(&format!("{path}.command"), command, Where::Probe)
+            }
+            (None, None, Some(text)) if !text.is_empty() => Ok(()),
+            _ => wrong(path, "one of `get` (with `pointer`), `command` and `log`"),
+        }
+    }
+
+    fn holds(&self, path: &str, holds: &HoldsSpec) -> Checked {
+        match (&holds.get, &holds.command) {
+            (Some(get), None) => {
+                if holds.equal.is_empty() && holds.same.is_empty() && holds.is.is_empty() {
+                    return wrong(path, "`get` needs `equal`, `same` or `is`: what is to hold?");
+                }
+                if holds.equal.len() == 1 {
+                    return wrong(format!("{path}.equal"), "one value is always equal: name two");
+                }
+                self.get(&format!("{path}.get"), get)
+            }
+            (None, Some(command)) => {
+                self.command(&format!("{path}.command"), command, Where::Whole)
+            }
+            _ => wrong(path, "either `get` (with `equal`, `same` or `is`) or `command`"),
+        }
+    }
+
+    fn client(&self, client: &ClientSpec) -> Checked {
+        let ways = usize::from(client.builtin.is_some())
+            + usize::from(client.command.is_some())
+            + usize::from(client.maelstrom);
+        if ways != 1 {
+            return wrong("client", "one of `builtin`, `command` and `maelstrom = true`");
+        }
+        if client.retries == Retries::Hidden && client.reason.is_none() {
+            return wrong("client.retries", "say in `reason` why retries cannot be switched off");
+        }
+        if let Some(name) = &client.builtin
+            && !BUILTIN_CLIENTS.contains(&name.as_str())
+        {
+            let known = BUILTIN_CLIENTS.join(", ");
+            return wrong("client.builtin", format!("no client `{name}` is built in: {known}"));
+        }
+        if let Some(command) = &client.command {
+            self.command("client.command", command, Where::Client)?;
+        }
+        self.environment("client.environment", &client.environment, Where::Client)?;
+        self.client_port(client)
+    }
+
+    fn client_port(&self, client: &ClientSpec) -> Checked {
+        if client.maelstrom {
+            return match self.described.ports.is_empty() {
+                true => Ok(()),
+                false => wrong("ports", "nodes that speak Maelstrom have no ports: drop them"),
+            };
+        }
+        if let Some(port) = &client.port {
+            let unknown = self.unknown_port(port, Some(PortUse::Clients));
+            return unknown.map_or(Ok(()), |message| wrong("client.port", message));
+        }
+        let ports = self.described.ports.values();
+        match ports.filter(|uses| uses.contains(&PortUse::Clients)).count() {
+            0 => wrong("ports", "no port is for clients: one needs `\"clients\"` in its list"),
+            1 => Ok(()),
+            _ => wrong("client", "several ports are for clients: name one with `port`"),
+        }
+    }
+}

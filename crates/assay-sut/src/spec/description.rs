@@ -1,0 +1,237 @@
+//! What a description consists of, key by key as it stands in the file.
+
+use super::Retries;
+use super::values::{Get, Pointer, Time};
+use crate::command::Word;
+use crate::template::Template;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Nodes of one cluster.
+pub(crate) const NODES_MAX: usize = 32;
+/// How long nodes may take to become ready, unless described.
+const READY_TIME: Duration = Duration::from_secs(30);
+/// How long a node may take to stop, unless described.
+const GRACE_TIME: Duration = Duration::from_secs(5);
+
+/// A whole file.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Description {
+    pub(crate) about: String,
+    #[serde(default)]
+    pub(crate) requires: Vec<String>,
+    #[serde(default)]
+    pub(crate) nodes: NodeCounts,
+    #[serde(default)]
+    pub(crate) options: BTreeMap<String, OptionSpec>,
+    #[serde(default)]
+    pub(crate) ports: BTreeMap<String, Vec<PortUse>>,
+    pub(crate) node: NodeSpec,
+    /// What holds on every node once the cluster has found itself.
+    pub(crate) formed: Option<ReadySpec>,
+    #[serde(default)]
+    pub(crate) roles: BTreeMap<String, RoleSpec>,
+    #[serde(default)]
+    pub(crate) signals: BTreeMap<String, SignalSpec>,
+    #[serde(default)]
+    pub(crate) quiescence: QuiescenceSpec,
+    pub(crate) client: ClientSpec,
+}
+
+/// How many nodes.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodeCounts {
+    pub(crate) default: usize,
+    #[serde(default)]
+    pub(crate) allowed: Vec<usize>,
+}
+
+impl Default for NodeCounts {
+    fn default() -> NodeCounts {
+        NodeCounts { default: 1, allowed: Vec::new() }
+    }
+}
+
+impl NodeCounts {
+    pub(crate) fn allows(&self, nodes: usize) -> bool {
+        let listed = self.allowed.is_empty() || self.allowed.contains(&nodes);
+        (1..=NODES_MAX).contains(&nodes) && listed
+    }
+}
+
+/// An option; its kind is that of its default.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OptionSpec {
+    pub(crate) about: String,
+    pub(crate) default: Value,
+    /// What it, or an element of it, may be; anything of its kind if this is empty.
+    #[serde(default)]
+    pub(crate) values: Vec<Value>,
+}
+
+/// Who connects to a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PortUse {
+    Peers,
+    Clients,
+}
+
+/// A node's process.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodeSpec {
+    pub(crate) command: Vec<Word>,
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, Template>,
+    #[serde(default)]
+    pub(crate) ready: ReadySpec,
+    pub(crate) heartbeat: Option<HeartbeatSpec>,
+    #[serde(default)]
+    pub(crate) stop: StopSpec,
+}
+
+impl NodeSpec {
+    /// What is asked of a node all the time; the ready probe, if nothing else is named.
+    pub(crate) fn heartbeat_probe(&self) -> Option<&Get> {
+        self.heartbeat.as_ref().map(|heartbeat| &heartbeat.get).or(self.ready.get.as_ref())
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeartbeatSpec {
+    pub(crate) get: Get,
+}
+
+/// When a node is ready: one of the three, or as soon as it runs.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadySpec {
+    /// An HTTP answer of 200.
+    pub(crate) get: Option<Get>,
+    /// A port that takes connections.
+    pub(crate) connect: Option<String>,
+    /// A line of the log.
+    pub(crate) log: Option<String>,
+    within: Option<Time>,
+}
+
+impl ReadySpec {
+    pub(crate) fn within(&self) -> Duration {
+        self.within.map_or(READY_TIME, |time| time.0)
+    }
+
+    pub(crate) fn ways(&self) -> usize {
+        let (get, connect) = (self.get.is_some(), self.connect.is_some());
+        usize::from(get) + usize::from(connect) + usize::from(self.log.is_some())
+    }
+}
+
+/// How a node is stopped.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StopSpec {
+    #[serde(default)]
+    pub(crate) signal: StopSignal,
+    grace: Option<Time>,
+}
+
+impl StopSpec {
+    pub(crate) fn grace(&self) -> Duration {
+        self.grace.map_or(GRACE_TIME, |time| time.0)
+    }
+}
+
+/// What asks a node to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StopSignal {
+    #[default]
+    Term,
+    Int,
+    Quit,
+    Kill,
+}
+
+/// Who has a role: nodes that say so, or those a command lists.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoleSpec {
+    pub(crate) get: Option<Get>,
+    pub(crate) pointer: Option<Pointer>,
+    pub(crate) equals: Option<Value>,
+    /// Of several that say so, only those where this number is highest.
+    pub(crate) highest: Option<Pointer>,
+    pub(crate) command: Option<Vec<Word>>,
+}
+
+/// A number of the system.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignalSpec {
+    pub(crate) get: Option<Get>,
+    pub(crate) pointer: Option<Pointer>,
+    pub(crate) command: Option<Vec<Word>>,
+    pub(crate) log: Option<String>,
+    #[serde(default)]
+    pub(crate) over: Over,
+}
+
+/// How the numbers of several nodes become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Over {
+    /// Counters that only grow while a process lives: added up, over restarts as well.
+    #[default]
+    Sum,
+    /// Levels: the highest.
+    Max,
+}
+
+/// When nothing is going on any more.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuiescenceSpec {
+    pub(crate) pending: Option<HoldsSpec>,
+    pub(crate) converged: Option<HoldsSpec>,
+}
+
+/// Something that holds or does not.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HoldsSpec {
+    pub(crate) get: Option<Get>,
+    /// Values that are equal within each node.
+    #[serde(default)]
+    pub(crate) equal: Vec<Pointer>,
+    /// Values that are the same on all nodes.
+    #[serde(default)]
+    pub(crate) same: Vec<Pointer>,
+    /// Values that are these.
+    #[serde(default)]
+    pub(crate) is: BTreeMap<Pointer, Value>,
+    /// A command that exits 0.
+    pub(crate) command: Option<Vec<Word>>,
+}
+
+/// How operations are done: one of the three.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClientSpec {
+    pub(crate) builtin: Option<String>,
+    pub(crate) command: Option<Vec<Word>>,
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, Template>,
+    #[serde(default)]
+    pub(crate) maelstrom: bool,
+    /// The port it talks to; not needed if clients have only one.
+    pub(crate) port: Option<String>,
+    pub(crate) retries: Retries,
+    pub(crate) reason: Option<String>,
+}
