@@ -50,7 +50,8 @@ impl Counted {
     /// Takes a new reading and gives the count since the first start. A process that is another, or
     /// a count that fell, began anew.
     fn read(&mut self, value: u64, process: Option<Process>) -> u64 {
-        if process != self.process && self.process.is_some() || value < self.last {
+        let is_another = self.process.is_some() && process != self.process;
+        if is_another || value < self.last {
             self.before += self.last;
         }
         (self.last, self.process) = (value, process);

@@ -99,7 +99,8 @@ impl Node {
             Some(text) => lines_with(&self.log, text),
             None => 0,
         };
-        let mut child = self.command(described)?.spawn().map_err(|error| self.no_start(error))?;
+        let mut command = self.command(described)?;
+        let mut child = command.spawn().map_err(|error| self.no_start(&command, error))?;
         let failed = |child: &mut Child, source| {
             let _ended_already = child.kill().and_then(|()| child.wait());
             SutError::Io { doing: format!("keep account of {}", self.name), source }
@@ -152,10 +153,11 @@ impl Node {
         })
     }
 
-    fn no_start(&self, error: std::io::Error) -> SutError {
+    fn no_start(&self, command: &Command, error: std::io::Error) -> SutError {
         match error.kind() {
             std::io::ErrorKind::NotFound => {
-                SutError::Missing { capabilities: vec![format!("the program of {}", self.name)] }
+                let program = command.get_program().to_string_lossy().into_owned();
+                SutError::Missing { capabilities: vec![program] }
             }
             _ => SutError::Io { doing: format!("start {}", self.name), source: error },
         }

@@ -8,6 +8,8 @@ mod description;
 mod lookup;
 mod options;
 mod places;
+#[cfg(test)]
+mod tests;
 mod values;
 
 pub use lookup::{builtin_names, load};

@@ -1,0 +1,98 @@
+//! What faults do to a cluster, and how it shows.
+
+use crate::support::{leader, op, three, wait_for};
+use assay_nemesis::{Direction, Flow, LinkRule, Rules};
+use assay_sut::{Cluster, Peer, Shown, SutError, Wiring};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Rules that drop everything between a node and the other nodes.
+fn isolation(cluster: &Cluster, node: usize) -> Vec<LinkRule> {
+    let others = (0..cluster.names().len()).filter(|other| *other != node);
+    let links = others.flat_map(|other| {
+        let there = cluster.links(Peer::Node(node), other);
+        [there, cluster.links(Peer::Node(other), node)].concat()
+    });
+    let both = |link| {
+        [Direction::Request, Direction::Response].map(|direction| LinkRule {
+            link,
+            direction,
+            rules: Rules::flow(Flow::Drop),
+        })
+    };
+    links.flat_map(both).collect()
+}
+
+#[test]
+fn a_leader_that_is_cut_off_is_replaced_and_elections_move() {
+    let (_directory, cluster) = three(Wiring::Proxied);
+    let old = leader(&cluster);
+    let before = cluster.signal("elections", None).expect("it can be read");
+    let rules = isolation(&cluster, old);
+    assert_eq!(rules.len(), 8);
+    let layer = cluster.mesh().impose(&rules);
+    let new = wait_for("another leader", || {
+        let leaders = cluster.role("leader").ok()?;
+        leaders.first().copied().filter(|new| *new != old && leaders.len() == 1)
+    });
+    wait_for("more elections", || cluster.signal("elections", None).filter(|now| *now > before));
+    let write = json!({"op": "register.write", "key": "x", "input": 7});
+    wait_for("a write at the new leader", || op(cluster.client_addresses()[new], &write));
+    // Connections that come and go are what a look in between may misjudge.
+    let read = json!({"op": "register.read", "key": "x"});
+    for _ in 0..200 {
+        op(cluster.client_addresses()[new], &read);
+    }
+    assert!(matches!(cluster.quiescence().converged, Shown::No(_) | Shown::Unknown(_)));
+    cluster.mesh().lift(layer);
+    wait_for("equal replicas", || {
+        matches!(cluster.quiescence().converged, Shown::Yes(_)).then_some(())
+    });
+    assert_eq!(cluster.bypasses(), Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_node_is_seen_to_be_gone_and_comes_back_with_its_data() {
+    let (_directory, cluster) = three(Wiring::Proxied);
+    let write = json!({"op": "register.write", "key": "x", "input": 7});
+    wait_for("a write", || op(cluster.client_addresses()[0], &write));
+    let running = cluster.restart(1).expect_err("it still runs");
+    assert!(matches!(running, SutError::StillRunning { .. }), "{running}");
+    let elections = cluster.signal("elections", None).expect("it can be read");
+    let killed = cluster.process(1).expect("it runs");
+    killed.kill().expect("our own child");
+    assert_eq!(cluster.process(1), None);
+    assert_eq!(cluster.signal("elections", Some(1)), None);
+    let again = cluster.restart(1).expect("it starts again");
+    assert_ne!(again, killed);
+    assert_eq!(cluster.process(1), Some(again));
+    assert_eq!(cluster.signal("restarts", None), Some(1));
+    assert_eq!(cluster.signal("restarts", Some(0)), Some(0));
+    // The counter of the new process began at nought; the sum did not.
+    assert!(cluster.signal("elections", None).is_some_and(|now| now >= elections));
+    wait_for("equal replicas", || {
+        matches!(cluster.quiescence().converged, Shown::Yes(_)).then_some(())
+    });
+    assert_eq!(cluster.log_lines(Some(1), "ready node=2"), 2);
+    assert_eq!(cluster.bypasses(), Vec::<String>::new());
+}
+
+#[test]
+fn a_node_that_is_stopped_is_silent_and_only_that_node() {
+    let (_directory, cluster) = three(Wiring::Proxied);
+    let victim = cluster.process(2).expect("it runs");
+    let since = Instant::now();
+    victim.pause().expect("our own child");
+    let silence = Duration::from_secs(2);
+    wait_for("a silence of n3", || {
+        (cluster.heartbeat_gap(Some(2), since) >= silence).then_some(())
+    });
+    let others = cluster.heartbeat_gap(Some(0), since).max(cluster.heartbeat_gap(Some(1), since));
+    assert!(others < cluster.heartbeat_gap(Some(2), since), "{others:?}");
+    assert!(matches!(cluster.quiescence().pending, Shown::Unknown(_) | Shown::No(_)));
+    victim.resume().expect("our own child");
+    let resumed = Instant::now();
+    wait_for("an answer of n3", || cluster.signal("term", Some(2)));
+    assert!(cluster.heartbeat_gap(None, since) >= silence);
+    assert!(cluster.heartbeat_gap(Some(2), resumed) < cluster.heartbeat_gap(Some(2), since));
+}
