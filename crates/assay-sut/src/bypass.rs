@@ -61,11 +61,12 @@ impl Bypasses {
             if owners.iter().any(|pid| groups[node].is_some() && group_of(*pid) == groups[node]) {
                 continue;
             }
+            let own = Some(std::process::id());
             let culprit = match owners.contains(&std::process::id()) {
-                true => None,
+                true => own,
                 false => owners.first().copied(),
             };
-            if culprit.is_none() {
+            if culprit.is_none() || culprit == own {
                 let key = (socket.local, socket.remote);
                 let since = self.doubtful.get(&key).copied().unwrap_or_else(Instant::now);
                 doubtful.insert(key, since);

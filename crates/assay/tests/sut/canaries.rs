@@ -32,4 +32,6 @@ fn a_connection_of_our_own_that_nobody_entered_is_caught() {
         (!found.is_empty()).then_some(found)
     });
     assert!(sentences[0].starts_with("n1 was reached by 127.0.0.1:"), "{sentences:?}");
+    let own = format!("(pid {}, `", std::process::id());
+    assert!(sentences[0].contains(&own), "{sentences:?}");
 }
