@@ -1,5 +1,5 @@
-//! How long nodes were silent: each is asked all the time, straight at its real port, so a silence is
-//! the node's own and not that of a link.
+//! How long nodes were silent: each is asked all the time, straight at its real port, so a silence
+//! is the node's own and not that of a link.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

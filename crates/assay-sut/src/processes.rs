@@ -161,8 +161,8 @@ fn reap_one(process: &Process) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Kills a process that leads a group, and the group with it. While the leader lives its number, and
-/// with it that of the group, belongs to nobody else.
+/// Kills a process that leads a group, and the group with it. While the leader lives its number,
+/// and with it that of the group, belongs to nobody else.
 pub(crate) fn kill_group(process: &Process) -> Result<(), ProcessError> {
     if process.state()? != ProcessState::Gone
         && let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw)

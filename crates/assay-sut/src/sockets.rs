@@ -42,8 +42,8 @@ fn parse_line(line: &str) -> Option<Socket> {
     (state == ESTABLISHED).then_some(Socket { local, remote, inode })
 }
 
-/// `0100007F:1F90`: words of four bytes in the byte order of the machine, and a port. An IPv4 address
-/// in an IPv6 socket is one of IPv4.
+/// `0100007F:1F90`: words of four bytes in the byte order of the machine, and a port. An IPv4
+/// address in an IPv6 socket is one of IPv4.
 fn parse_address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;

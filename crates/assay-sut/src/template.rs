@@ -1,7 +1,7 @@
 //! Texts with places to be filled in: `--peer={peer.name}@{link.raft}`.
 //!
-//! A placeholder stands in braces; a brace that is meant is written twice. What may stand there is a
-//! fixed list ([`Placeholder`]), so a misspelt one is found when the description is read and not
+//! A placeholder stands in braces; a brace that is meant is written twice. What may stand there is
+//! a fixed list ([`Placeholder`]), so a misspelt one is found when the description is read and not
 //! when a node comes up with `{lisen.http}` in its arguments.
 
 use serde::Deserialize;

@@ -185,7 +185,7 @@ fn client_port(described: &Description) -> Option<&str> {
     described.client.port.as_deref().or(first)
 }
 
-/// Whether anything is asked by a command, which needs an address that nobody mistakes for a bypass.
+/// Whether anything is asked by a command. It needs an address that is not taken for a bypass.
 fn has_commands(described: &Description) -> bool {
     let quiescence = &described.quiescence;
     let holds = [&quiescence.pending, &quiescence.converged];

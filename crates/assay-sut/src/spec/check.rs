@@ -1,5 +1,5 @@
-//! What a description must keep although every key of it can be read: names that exist, placeholders
-//! where somebody can fill them in, and exactly one way to do a thing.
+//! What a description must keep although every key of it can be read: names that exist,
+//! placeholders where somebody can fill them in, and exactly one way to do a thing.
 
 use super::Retries;
 use super::description::{
