@@ -23,6 +23,8 @@
 //! | `bank.open` | `{"account": name, "balance": integer}` | null |
 //! | `bank.transfer` | `{"from": name, "to": name, "amount": integer}` | null, or a fail |
 //! | `bank.read` | – | balances by account |
+//! | `ledger.credit`, `ledger.debit` | `{"id": name, "amount": integer}` | null, or a fail |
+//! | `ledger.balance` | – | the balance |
 //! | `members` (no key) | – | `{"voters": [ids]}` |
 //!
 //! A micro-operation is `["r", key, null]`, `["w", key, value]` or `["append", key, value]`.
@@ -127,6 +129,12 @@ fn keyed(name: &str, key: Key, input: Value) -> Parsed<Op> {
             Op::BankTransfer(key, from, to, amount(&input["amount"], "input.amount", 1)?)
         }
         "bank.read" => nothing(&input, Op::BankRead(key))?,
+        "ledger.credit" | "ledger.debit" => {
+            let id = name_of(&input["id"], "input.id")?;
+            let amount = amount(&input["amount"], "input.amount", 1)?;
+            Op::LedgerBook(key, id, if name == "ledger.debit" { -amount } else { amount })
+        }
+        "ledger.balance" => nothing(&input, Op::LedgerBalance(key))?,
         _ => return bad(format!("there is no op {name:?}; the page docs/systems/kv.md has all")),
     })
 }
@@ -227,6 +235,11 @@ mod tests {
                 r#"{"op": "bank.transfer", "key": 1, "input": {"from": 1, "to": 2, "amount": 0}}"#,
                 "at least 1",
             ),
+            (
+                r#"{"op": "ledger.credit", "key": 1, "input": {"id": "a", "amount": -1}}"#,
+                "at least",
+            ),
+            (r#"{"op": "ledger.debit", "key": 1, "input": {"amount": 1}}"#, "input.id must be"),
         ];
         for (text, expected) in cases {
             let error = request(text.as_bytes()).expect_err(text).to_string();

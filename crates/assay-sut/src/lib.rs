@@ -38,6 +38,7 @@ mod processes;
 mod sockets;
 mod spec;
 mod template;
+mod kv_client;
 
 pub use adapter::{
     AdapterClient, AdapterConfig, AdapterCounts, AdapterWatch, READY_TIME_MAX, RESTARTS_MAX,
@@ -52,3 +53,4 @@ pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
 pub use error::SutError;
 pub use processes::{PROCESSES_NAME, reap_orphans};
 pub use spec::{Retries, SpecError, SystemSpec, builtin_names, load};
+pub use kv_client::KvClient;

@@ -10,6 +10,7 @@
 
 mod bank;
 mod lease;
+mod ledger;
 mod objects;
 mod op;
 mod retry;
@@ -33,6 +34,7 @@ pub struct State {
     objects: Objects,
     leases: BTreeMap<Key, Lease>,
     banks: BTreeMap<Key, bank::Bank>,
+    accounts: BTreeMap<Key, ledger::Account>,
     requests: Requests,
 }
 
@@ -48,6 +50,7 @@ impl State {
         match op {
             Op::Txn(micros) => self.read_txn(micros),
             Op::BankRead(key) => self.read_bank(key),
+            Op::LedgerBalance(key) => self.balance(key),
             Op::Members => Outcome::Ok(json!({ "voters": voters })),
             other => self.objects.read(other),
         }
@@ -63,6 +66,7 @@ impl State {
             Op::LeaseUse(key, token) => self.use_lease(key, *token, fencing),
             Op::BankOpen(key, account, balance) => self.open_account(key, account, *balance),
             Op::BankTransfer(key, from, to, amount) => self.transfer(key, from, to, *amount),
+            Op::LedgerBook(key, id, amount) => self.book(key, id, *amount),
             other => self.objects.apply(other),
         }
     }

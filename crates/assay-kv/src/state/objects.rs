@@ -8,6 +8,22 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Elements of a set, as JSON text: values have no order of their own.
 type Elements = BTreeSet<String>;
 
+/// A queue, with what it has handed out: whether an element was ever accepted can then be seen after
+/// it is gone, also where the answer with it never arrived.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+struct Queue {
+    taken: Vec<Value>,
+    waiting: VecDeque<Value>,
+}
+
+impl Queue {
+    fn take(&mut self) -> Option<Value> {
+        let element = self.waiting.pop_front()?;
+        self.taken.push(element.clone());
+        Some(element)
+    }
+}
+
 /// All simple objects, by kind and key.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Objects {
@@ -16,7 +32,7 @@ pub struct Objects {
     maps: BTreeMap<Key, BTreeMap<String, Value>>,
     counters: BTreeMap<Key, i64>,
     sets: BTreeMap<Key, Elements>,
-    queues: BTreeMap<Key, VecDeque<Value>>,
+    queues: BTreeMap<Key, Queue>,
     logs: BTreeMap<Key, Vec<Value>>,
     locks: BTreeMap<Key, String>,
 }
@@ -82,12 +98,11 @@ impl Objects {
                 json!(self.sets.get_mut(key).is_some_and(|set| set.remove(&element)))
             }
             Op::Enqueue(key, element) => {
-                self.queues.entry(key.clone()).or_default().push_back(element.clone());
+                let queue = self.queues.entry(key.clone()).or_default();
+                queue.waiting.push_back(element.clone());
                 Value::Null
             }
-            Op::Dequeue(key) => {
-                self.queues.get_mut(key).and_then(VecDeque::pop_front).unwrap_or_default()
-            }
+            Op::Dequeue(key) => self.queues.get_mut(key).and_then(Queue::take).unwrap_or_default(),
             Op::LogAppend(key, element) => {
                 let log = self.logs.entry(key.clone()).or_default();
                 log.push(element.clone());

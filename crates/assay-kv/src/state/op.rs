@@ -64,6 +64,10 @@ pub enum Op {
     BankTransfer(Key, String, String, i64),
     /// All balances of a bank.
     BankRead(Key),
+    /// Books an amount to an account of a ledger, under an id; a debit is negative.
+    LedgerBook(Key, String, i64),
+    /// What an account of a ledger holds.
+    LedgerBalance(Key),
     /// The ids of the voting members.
     Members,
 }
@@ -75,7 +79,7 @@ impl Op {
             Op::Txn(micros) => micros.iter().all(|micro| matches!(micro, Micro::Read(..))),
             Op::Read(_) | Op::MapGet(..) | Op::MapRead(_) | Op::CounterRead(_) => true,
             Op::SetContains(..) | Op::SetRead(_) | Op::LogRead(..) => true,
-            Op::BankRead(_) | Op::Members => true,
+            Op::BankRead(_) | Op::LedgerBalance(_) | Op::Members => true,
             _ => false,
         }
     }

@@ -123,6 +123,47 @@ fn transfers_keep_the_sum_and_refuse_what_is_not_there() {
     ]);
 }
 
+#[test]
+fn accounts_are_never_overdrawn_and_a_retry_is_booked_once() {
+    let credit =
+        r#"{"op": "ledger.credit", "key": 1, "input": {"id": "a", "amount": 5}, "id": "a"}"#;
+    let balance = r#"{"op": "ledger.balance", "key": 1}"#;
+    check(&[
+        (balance, "0"),
+        (r#"{"op": "ledger.debit", "key": 1, "input": {"id": "z", "amount": 1}}"#, "!"),
+        (credit, "null"),
+        (credit, "null"),
+        (balance, "5"),
+        (r#"{"op": "ledger.debit", "key": 1, "input": {"id": "b", "amount": 6}}"#, "!"),
+        (r#"{"op": "ledger.debit", "key": 1, "input": {"id": "c", "amount": 5}}"#, "null"),
+        (balance, "0"),
+    ]);
+    let twice = Rules { retries: Retries::ApplyAgain, ..Rules::default() };
+    for (rules, entries) in [(Rules::default(), 1), (twice, 2)] {
+        let mut state = State::default();
+        for _ in 0..2 {
+            act(&mut state, 0, rules, credit);
+        }
+        let account = state.dump()["accounts"]["1"].clone();
+        let entry = json!({"id": "a", "amount": 5});
+        assert_eq!(account["entries"], json!(vec![entry; entries]), "{account}");
+        assert_eq!(account["balance"], 5 * entries);
+    }
+}
+
+#[test]
+fn a_queue_remembers_what_it_has_handed_out() {
+    let mut state = State::default();
+    for text in [
+        r#"{"op": "queue.enqueue", "key": 1, "input": "a"}"#,
+        r#"{"op": "queue.enqueue", "key": 1, "input": "b"}"#,
+        r#"{"op": "queue.dequeue", "key": 1}"#,
+    ] {
+        act(&mut state, 0, Rules::default(), text);
+    }
+    assert_eq!(state.dump()["queues"]["1"], json!({"taken": ["a"], "waiting": ["b"]}));
+}
+
 const ACQUIRE: &str =
     r#"{"op": "lease.acquire", "key": 1, "input": {"holder": "a", "ttl_ms": 100}}"#;
 
@@ -208,6 +249,11 @@ fn any_request() -> impl Strategy<Value = String> {
         (0..9u32).prop_map(|v| format!(r#""set.add", "key": 1, "input": {v}"#)),
         (0..9u32).prop_map(|v| format!(r#""queue.enqueue", "key": 1, "input": {v}"#)),
         Just(r#""queue.dequeue", "key": 1"#.to_string()),
+        (1..9i32, 0..4u32).prop_map(|(amount, id)| {
+            let verb = if amount < 6 { "credit" } else { "debit" };
+            let input = format!(r#"{{"id": {id}, "amount": {amount}}}"#);
+            format!(r#""ledger.{verb}", "key": 1, "input": {input}"#)
+        }),
         Just(ACQUIRE[7..ACQUIRE.len() - 1].to_string()),
         (0..4u32).prop_map(|v| format!(r#""lease.use", "key": 1, "input": {v}"#)),
     ];

@@ -55,6 +55,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What a crate's tests may use besides: that what clients do is fit to be judged can only be tested
+/// with the judges.
+const TESTS_MAY_USE: &[(&str, &[&str])] =
+    &[("assay-workload", &["assay-check", "assay-history", "assay-oracle", "assay-txn"])];
+
 const DEPENDENCY_DIRECTION: Rule = Rule {
     name: "dependency direction",
     why: "a crate is small because of what it does not know; one arrow backwards and it knows all",
@@ -75,8 +80,11 @@ fn dependency_direction(tree: &Tree) -> Vec<Finding> {
             findings.push(Finding::new(&path, 1, format!("`{name}` is not in the table MAY_USE")));
             continue;
         };
-        for used in used_crates(&path, manifest, name) {
-            if !allowed.contains(&used.as_str()) {
+        let in_tests = TESTS_MAY_USE.iter().find(|(known, _)| *known == name);
+        let in_tests = in_tests.map_or(&[][..], |(_, allowed)| *allowed);
+        for (used, purpose) in used_crates(&path, manifest, name) {
+            let fits = allowed.contains(&used.as_str());
+            if !fits && !(purpose == Purpose::Tests && in_tests.contains(&used.as_str())) {
                 let line = line_naming(manifest, &used);
                 let what = format!("`{name}` must not know `{used}`");
                 findings.push(Finding::new(&path, line, what));
@@ -87,25 +95,33 @@ fn dependency_direction(tree: &Tree) -> Vec<Finding> {
 }
 
 /// The crates of this workspace in any table of dependencies, also those for tests and platforms.
-fn used_crates(path: &str, manifest: &str, own_name: &str) -> Vec<String> {
+fn used_crates(path: &str, manifest: &str, own_name: &str) -> Vec<(String, Purpose)> {
     let table: Table =
         manifest.parse().unwrap_or_else(|error| panic!("{path} is not TOML: {error}"));
     let mut used = Vec::new();
     collect(&table, &mut used);
-    used.retain(|name| name != own_name && (name == "assay" || name.starts_with("assay-")));
+    used.retain(|(name, _)| name != own_name && (name == "assay" || name.starts_with("assay-")));
     used
 }
 
-fn collect(table: &Table, used: &mut Vec<String>) {
+/// What a dependency is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Code,
+    Tests,
+}
+
+fn collect(table: &Table, used: &mut Vec<(String, Purpose)>) {
     for (key, value) in table {
         let Some(inner) = value.as_table() else { continue };
         if !key.ends_with("dependencies") {
             collect(inner, used);
             continue;
         }
+        let purpose = if key == "dev-dependencies" { Purpose::Tests } else { Purpose::Code };
         for (name, value) in inner {
             let renamed = value.get("package").and_then(toml::Value::as_str);
-            used.push(renamed.unwrap_or(name).to_string());
+            used.push((renamed.unwrap_or(name).to_string(), purpose));
         }
     }
 }
@@ -119,7 +135,11 @@ fn line_naming(manifest: &str, name: &str) -> usize {
 #[test]
 fn crates_depend_in_one_direction() {
     let history = "crates/assay-history/Cargo.toml";
-    let cases: [(&str, &str, &[&str]); 8] = [
+    let workload = "crates/assay-workload/Cargo.toml";
+    let cases: [(&str, &str, &[&str]); 11] = [
+        (workload, "[dev-dependencies]\nassay-check.workspace = true", &[]),
+        (workload, "[dev-dependencies]\nassay-plan.workspace = true", &[":2"]),
+        (workload, "[dependencies]\nassay-check.workspace = true", &[":2"]),
         (history, "[dependencies]\nserde = \"1\"", &[]),
         (history, "[dependencies]\nassay-check.workspace = true", &[":2"]),
         (history, "[dev-dependencies]\nassay-check = { path = \"../assay-check\" }", &[":2"]),
