@@ -1,9 +1,9 @@
 //! When the calls of an open loop are due.
 //!
 //! Calls arrive whether or not earlier ones are done: a client that waits for slow answers before
-//! it sends again would hide how slow they are. The whole workload has one train of arrivals, evenly
-//! spaced; clients take them in turn, so the total rate is exact whatever their number. Where the
-//! train begins within the first interval comes from the seed.
+//! it sends again would hide how slow they are. The whole workload has one train of arrivals,
+//! evenly spaced; clients take them in turn, so the total rate is exact whatever their number.
+//! Where the train begins within the first interval comes from the seed.
 
 use crate::config::{CLIENTS_MAX, ConfigError};
 use rand::{RngExt, SeedableRng};

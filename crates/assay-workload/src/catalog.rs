@@ -195,8 +195,8 @@ pub const GENERATORS: &[GeneratorInfo] = &[
     },
     GeneratorInfo {
         resend: Resend::OwnOperation,
-        ..generator_of("ledger", "Credits and debits accounts, each time with an id of its own that \
-             stays the same when it is sent again, and asks for balances.",
+        ..generator_of("ledger", "Credits and debits accounts, each time with an id of its own \
+             that stays the same when it is sent again, and asks for balances.",
             &[op("credit", "`{\"id\", \"amount\"}`", "–", 45, true),
               op("debit", "`{\"id\", \"amount\"}`", "–", 45, true),
               op("balance", "–", "whole number", 10, false)],

@@ -1,8 +1,9 @@
 //! What clients do: operations made from a seed, and what becomes of them.
 //!
 //! Pure: no clock, no network, no threads. A [`Script`] is what one client does; whoever drives it
-//! asks for the next [`Call`], has it done, and tells the script the [`Reply`]. A [`Workload`] has a
-//! script for each client, what must be done before they start, and what is read when they are done.
+//! asks for the next [`Call`], has it done, and tells the script the [`Reply`]. A [`Workload`] has
+//! a script for each client, what must be done before they start, and what is read when they are
+//! done.
 //!
 //! ```
 //! use assay_workload::{Config, Reply, Workload};

@@ -7,24 +7,25 @@ use std::path::Path;
 const HEAD: &str = "\
 # Workloads
 
-What clients do during a run. A scenario names a generator in its block `[workload]`, with the number
-of clients and keys, which keys are hot, the shares of the operation types (`mix`) and `options`; see
-[formats/plan.md](formats/plan.md). This page is made from what the generators say about themselves: a
-test fails when they differ (`ASSAY_BLESS=1` writes it anew).
+What clients do during a run. A scenario names a generator in its block `[workload]`, with the
+number of clients and keys, which keys are hot, the shares of the operation types (`mix`) and
+`options`; see [formats/plan.md](formats/plan.md). This page is made from what the generators say
+about themselves: a test fails when they differ (`ASSAY_BLESS=1` writes it anew).
 
-- **Same seed, same calls.** Every client has a random stream of its own. What it does depends on the
-  seed and on the answers it got, never on how fast other clients are.
+- **Same seed, same calls.** Every client has a random stream of its own. What it does depends on
+  the seed and on the answers it got, never on how fast other clients are.
 - **Values are unique.** Where a checker needs it, no value is written twice, by construction.
-- **Keys** are `k0`, `k1`, ...; with `distribution = \"zipf\"` the first ones are hot. The option `skew`,
-  which every generator has, is the exponent (0.99).
-- **An open loop** (`rate`) makes calls due at evenly spaced times, whether or not earlier ones are done.
-- **At the end**, when nothing is under way, everything is read once more, and `dump` shows what each
-  replica holds. A reading that fails is tried again, five times at most. Checkers of linearizability
-  and of isolation judge the operations of their model; a `dump` is none of them.
-- **Sending again.** With the option `retries` a call of unknown outcome is sent again with the same
-  id. A system that knows the id gives the second sending the outcome of the first, whose effect
-  lies before the second began. So the two are *one* operation, from the first sending to the last
-  answer; only where checkers put attempts together by the id in the input are they *two*.
+- **Keys** are `k0`, `k1`, ...; with `distribution = \"zipf\"` the first ones are hot. The option
+  `skew`, which every generator has, is the exponent (0.99).
+- **An open loop** (`rate`) makes calls due at evenly spaced times, whether or not earlier ones
+  are done.
+- **At the end**, when nothing is under way, everything is read once more, and `dump` shows what
+  each replica holds. A reading that fails is tried again, five times at most. Checkers of
+  linearizability and of isolation judge the operations of their model; a `dump` is none of them.
+- **Sending again.** With the option `retries` a call of unknown outcome is sent again with the
+  same id. A system that knows the id gives the second sending the outcome of the first, whose
+  effect lies before the second began. So the two are *one* operation, from the first sending to
+  the last answer; only where checkers put attempts together by the id in the input are they *two*.
 
 | generator | operations | checkers it fits |
 |---|---|---|

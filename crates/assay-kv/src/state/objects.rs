@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Elements of a set, as JSON text: values have no order of their own.
 type Elements = BTreeSet<String>;
 
-/// A queue, with what it has handed out: whether an element was ever accepted can then be seen after
-/// it is gone, also where the answer with it never arrived.
+/// A queue, with what it has handed out: whether an element was ever accepted can then be seen
+/// after it is gone, also where the answer with it never arrived.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 struct Queue {
     taken: Vec<Value>,

@@ -37,7 +37,7 @@ impl Client for Bank {
     }
 }
 
-/// A client that books. Credits are larger than debits in the mean, so that most debits find enough.
+/// A client that books. Credits are larger than debits in the mean: most debits find enough.
 pub(super) struct Ledger {
     pub(super) amount_max: u64,
 }

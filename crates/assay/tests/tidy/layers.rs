@@ -55,8 +55,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a crate's tests may use besides: that what clients do is fit to be judged can only be tested
-/// with the judges.
+/// What a crate's tests may use besides: that what clients do is fit to be judged can only be
+/// tested with the judges.
 const TESTS_MAY_USE: &[(&str, &[&str])] =
     &[("assay-workload", &["assay-check", "assay-history", "assay-oracle", "assay-txn"])];
 
