@@ -182,7 +182,7 @@ pub const GENERATORS: &[GeneratorInfo] = &[
         &[option("ttl-ms", "how long a lease lasts, in milliseconds", "200"),
           option("oversleep-percent", "how many of the holders oversleep, in percent", "20"),
           option("refusals-max", "after so many refusals they stop asking", "200")],
-        "dumps every node: leases by key", &["lease", "lock", "linearizability:lease", "replicas"]),
+        "dumps every node: leases by key", &["lease", "linearizability:lease", "replicas"]),
     GeneratorInfo {
         setup: "opens one account for each key",
         ..generator_of("bank", "Moves money between accounts, and reads all of them.",

@@ -17,18 +17,22 @@ impl Recorder {
     /// Has a call done by the twin, and writes it down.
     pub fn act(&mut self, twin: &mut Twin, process: usize, call: &Call) -> Reply {
         let reply = twin.call(call);
-        let (output, error, node) = match &reply {
-            Reply::Ok { output, node, .. } => (output.clone(), Value::Null, node),
-            Reply::Fail { error, node } => (Value::Null, json!(error), node),
+        let (output, error, node, revision) = match &reply {
+            Reply::Ok { output, node, revision } => (output.clone(), Value::Null, node, *revision),
+            Reply::Fail { error, node } => (Value::Null, json!(error), node, None),
             Reply::Unknown { .. } => panic!("the twin always knows"),
         };
         let (id, at) = (self.rows.len(), self.rows.len() * 10);
-        self.rows.push(json!({
+        let mut row = json!({
             "event": "op", "op_id": id, "process_id": process, "invoke_ts": at,
             "complete_ts": at + 5, "op_type": call.op, "key": call.key, "input": call.input,
             "output": output, "error": error, "timeout_marker": false, "node_seen": node,
             "fault_epoch": null,
-        }));
+        });
+        if let Some(revision) = revision {
+            row["revision"] = json!(revision);
+        }
+        self.rows.push(row);
         reply
     }
 

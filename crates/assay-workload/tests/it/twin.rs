@@ -26,8 +26,10 @@ pub struct Twin {
     generator: &'static str,
     flaw: Flaw,
     now: Objects,
-    /// Earlier states, oldest first; only the last few.
-    before: Vec<Objects>,
+    /// Earlier states with their versions, oldest first; only the last few.
+    before: Vec<(i64, Objects)>,
+    /// How many changes there were.
+    version: i64,
     count: u64,
     /// A lease ends after so many calls of anybody.
     lease_calls: u64,
@@ -38,7 +40,7 @@ const BEFORE_MAX: usize = 8;
 impl Twin {
     pub fn new(generator: &'static str, flaw: Flaw) -> Twin {
         let (now, before) = (Objects::new(), Vec::new());
-        Twin { generator, flaw, now, before, count: 0, lease_calls: 6 }
+        Twin { generator, flaw, now, before, version: 0, count: 0, lease_calls: 6 }
     }
 
     /// Does a call. `dump` and `view` are answered by the node that was asked.
@@ -52,10 +54,13 @@ impl Twin {
             Flaw::None | Flaw::Unfenced => (false, false, false),
         };
         let state = self.now.clone();
+        let mut shown = None;
         let outcome = if stale && is_read(call) && !self.before.is_empty() {
-            let current = std::mem::replace(&mut self.now, self.before[0].clone());
+            let (version, old) = self.before[0].clone();
+            let current = std::mem::replace(&mut self.now, old);
             let outcome = self.apply(call);
             self.now = current;
+            shown = Some(version);
             outcome
         } else {
             self.apply(call)
@@ -67,14 +72,19 @@ impl Twin {
             self.now = state.clone();
         }
         if self.now != state {
-            self.before.push(state);
+            self.before.push((self.version, state));
+            self.version += 1;
             if self.before.len() > BEFORE_MAX {
                 self.before.remove(0);
             }
         }
         let node = Some(format!("n{}", call.node.unwrap_or(0) + 1));
         match outcome {
-            Ok(output) => Reply::Ok { output, node, revision: None },
+            // Only sessions are told versions: the others must be judged without.
+            Ok(output) => {
+                let revision = shown.or(Some(self.version)).filter(|_| self.generator == "session");
+                Reply::Ok { output, node, revision }
+            }
             Err(error) => Reply::Fail { error, node },
         }
     }
