@@ -5,7 +5,13 @@ use assay_check::ModelKind;
 use assay_history::{History, ReadOptions, Style, read, read_txns};
 use assay_oracle::{Answer, Options, named};
 use assay_workload::{Call, Reply, Workload};
+use proptest::prelude::ProptestConfig;
 use serde_json::{Value, json};
+
+/// So many cases, and no file for those that failed: the seed is printed.
+pub fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
 
 /// Rows of a history, one call after the other.
 #[derive(Default)]

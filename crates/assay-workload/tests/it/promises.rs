@@ -1,5 +1,6 @@
 //! Same seed, same calls; unique values; mixes in their shares; errors that say what is wrong.
 
+use crate::judge::cases;
 use assay_workload::{Call, Config, ConfigError, GENERATORS, Reply, Resend, Workload, generator};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,12 +22,13 @@ fn calls(workload: &Workload, client: usize, count: usize, reply: &Reply) -> Vec
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn the_same_seed_gives_the_same_calls_whatever_others_do(seed: u64, clients in 1..5usize) {
         for info in GENERATORS {
-            let make = || Workload::new(&Config::new(info.name, clients, 4, seed)).expect(info.name);
+            let config = Config::new(info.name, clients, 4, seed);
+            let make = || Workload::new(&config).expect(info.name);
             let (one, two) = (make(), make());
             // In the second workload, all other clients have done something before.
             for other in 1..clients {
@@ -61,7 +63,12 @@ proptest! {
     }
 
     #[test]
-    fn mixes_come_out_in_their_shares(seed: u64, read in 0..9u64, write in 1..9u64, cas in 0..9u64) {
+    fn mixes_come_out_in_their_shares(
+        seed: u64,
+        read in 0..9u64,
+        write in 1..9u64,
+        cas in 0..9u64,
+    ) {
         const CALLS: usize = 4_000;
         let mut config = Config::new("register", 1, 4, seed);
         let shares = [("read", read), ("write", write), ("cas", cas)];

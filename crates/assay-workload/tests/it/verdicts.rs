@@ -1,7 +1,7 @@
 //! A twin that keeps its word is upheld by every checker its generator fits; one that does not is
 //! refuted by the checker that should see it.
 
-use crate::judge::run;
+use crate::judge::{cases, run};
 use crate::twin::{Flaw, Twin};
 use assay_oracle::Answer;
 use assay_workload::{Config, Distribution, GENERATORS, Workload};
@@ -28,7 +28,8 @@ fn workload(generator: &str, clients: usize, seed: u64) -> Workload {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(12))]
+
     #[test]
     fn a_twin_that_keeps_its_word_is_upheld_by_every_checker_that_fits(
         seed: u64,

@@ -51,7 +51,8 @@ fn upheld(generators: &[&str]) {
             config.mix = [("read".to_string(), 1), ("write".to_string(), 1)].into();
         }
         let recorder = Recorder::run(&cluster, &config, CALLS, Sending::Once);
-        assert!(recorder.oks() > CALLS / 2, "{name}: {} ok of {CALLS}", recorder.oks());
+        // Who oversleeps a lease is refused many times.
+        assert!(recorder.oks() > CALLS / 4, "{name}: {} ok of {CALLS}", recorder.oks());
         for checker in generator(name).expect("it is in the catalog").checkers {
             let (code, text) = recorder.judge(checker, settings(name, checker));
             assert_eq!(code, 0, "{name} by {checker}: {text}");
@@ -105,7 +106,9 @@ fn a_log_that_appends_retries_again_is_refuted() {
 
 #[test]
 fn a_register_that_puts_back_what_a_retry_left_is_refuted() {
-    let config = config("register", &[("retries", json!(1))]);
+    let mut config = config("register", &[("retries", json!(1))]);
+    // On one key, so that others read and write between the two sendings.
+    config.keys = 1;
     let checkers = ["linearizability:register"];
     only_with("lost-update-on-retry", &config, Sending::AgainLater, &checkers);
 }

@@ -17,9 +17,13 @@ pub enum Sending {
     Once,
     /// Twice; the second is an operation of its own.
     AgainAsOwn,
-    /// Again after calls of other clients, as if the first answer had been lost: one operation.
+    /// Again after many calls of other clients, as if the first answer had been lost: one
+    /// operation. Only the first client does it, so that the others see what happens.
     AgainLater,
 }
+
+/// Turns a client waits for an answer that was lost.
+const TURNS_WAITED: usize = 8;
 
 /// An operation that has begun.
 struct Open {
@@ -47,10 +51,16 @@ impl Recorder {
             assert!(matches!(reply, Reply::Ok { .. }), "{call:?}: {reply:?}");
         }
         let mut scripts: Vec<_> = (0..config.clients).map(|i| workload.script(i)).collect();
-        let mut late: Vec<Option<Open>> = (0..config.clients).map(|_| None).collect();
+        let mut late: Option<(Open, usize)> = None;
         for turn in 0..calls {
             let who = turn % config.clients;
-            if let Some(open) = late[who].take() {
+            if who == 0
+                && let Some((open, turns_left)) = late.take()
+            {
+                if turns_left > 0 {
+                    late = Some((open, turns_left - 1));
+                    continue;
+                }
                 // The second answer counts as well as the first: they belong to one operation.
                 clients[who].call(&open.call, ANSWER_MAX);
                 scripts[who].observe(&open.call, &open.reply);
@@ -59,20 +69,20 @@ impl Recorder {
             }
             let call = scripts[who].next().expect("endless");
             let open = recorder.begin(who, &call, &mut clients[who]);
-            let again = call.id.is_some() && sending != Sending::Once;
-            match (again, sending) {
-                (true, Sending::AgainLater) => late[who] = Some(open),
-                (again, _) => {
-                    scripts[who].observe(&call, &open.reply);
-                    recorder.end(open);
-                    if again {
-                        let open = recorder.begin(who, &call, &mut clients[who]);
-                        recorder.end(open);
-                    }
-                }
+            if call.id.is_some() && sending == Sending::AgainLater && who == 0 {
+                late = Some((open, TURNS_WAITED));
+                continue;
+            }
+            scripts[who].observe(&call, &open.reply);
+            recorder.end(open);
+            if call.id.is_some() && sending == Sending::AgainAsOwn {
+                let open = recorder.begin(who, &call, &mut clients[who]);
+                recorder.end(open);
             }
         }
-        late.into_iter().flatten().for_each(|open| recorder.end(open));
+        if let Some((open, _)) = late {
+            recorder.end(open);
+        }
         let mut finals = workload.finals(NODES);
         while let Some(call) = finals.next() {
             let open = recorder.begin(config.clients, &call, &mut clients[0]);
