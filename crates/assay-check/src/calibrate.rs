@@ -56,12 +56,19 @@ pub struct CalibrationRow {
     pub unseen: u32,
     /// How many the budget was too small for.
     pub undecided: u32,
+    /// How many of those planted are wrong by construction: an argument that needs no search, and
+    /// no checker, says that they have no valid order.
+    pub certain: u32,
+    /// How many of these were refuted.
+    pub certain_caught: u32,
 }
 
 /// Configurations one changed copy may cost.
 const CONFIGURATIONS_MAX: u64 = 1_000_000;
 /// Attempts to find a place for one anomaly.
 const ATTEMPTS_MAX: u32 = 64;
+/// Changed calls of a copy that are looked at to see whether it is wrong for certain.
+const CHANGES_LOOKED_AT_MAX: usize = 16;
 
 /// Plants `count` anomalies of each kind, one at a time, and checks each changed copy.
 ///
@@ -105,10 +112,19 @@ struct Planter<'a, M: Plant> {
 
 impl<M: Plant> Planter<'_, M> {
     fn row(&mut self, anomaly: Anomaly, count: u32) -> CalibrationRow {
-        let mut row = CalibrationRow { anomaly, planted: 0, caught: 0, unseen: 0, undecided: 0 };
+        let mut row = CalibrationRow {
+            anomaly,
+            planted: 0,
+            caught: 0,
+            unseen: 0,
+            undecided: 0,
+            certain: 0,
+            certain_caught: 0,
+        };
         for _ in 0..count {
-            let Some(changed) = self.changed_copy(anomaly) else { break };
+            let Some((changed, certain)) = self.changed_copy(anomaly) else { break };
             row.planted += 1;
+            row.certain += u32::from(certain);
             let limit = Budget::new(self.budget.memory_bytes_max, CONFIGURATIONS_MAX);
             let (_, decision) = decide_problem(self.model, Problem::new(changed), &limit);
             match decision.answer {
@@ -116,12 +132,14 @@ impl<M: Plant> Planter<'_, M> {
                 Answer::Linearizable => row.unseen += 1,
                 Answer::Undecided => row.undecided += 1,
             }
+            row.certain_caught += u32::from(certain && decision.answer == Answer::Refuted);
         }
         row
     }
 
-    /// A copy of some part with one anomaly in it; `None` if no place for it is found.
-    fn changed_copy(&mut self, anomaly: Anomaly) -> Option<Vec<Call<M::Op>>> {
+    /// A copy of some part with one anomaly in it, and whether it is one for certain; `None` if no
+    /// place for it is found.
+    fn changed_copy(&mut self, anomaly: Anomaly) -> Option<(Vec<Call<M::Op>>, bool)> {
         (0..ATTEMPTS_MAX).find_map(|_| {
             if self.calls.is_empty() {
                 return None;
@@ -133,10 +151,20 @@ impl<M: Plant> Planter<'_, M> {
             if !part.range.contains(&at) {
                 return None;
             }
-            let mut calls = self.calls[part.range.clone()].to_vec();
-            let at = at - part.range.start;
-            self.plant(anomaly, &mut calls, at).then_some(calls)
+            let range = part.range.clone();
+            let mut calls = self.calls[range.clone()].to_vec();
+            let planted = self.plant(anomaly, &mut calls, at - range.start);
+            planted.then(|| {
+                let certain = self.is_certain(&self.calls[range], &calls);
+                (calls, certain)
+            })
         })
+    }
+
+    /// Whether one of the changed calls has no place in any order.
+    fn is_certain(&self, before: &[Call<M::Op>], after: &[Call<M::Op>]) -> bool {
+        let changed = (0..after.len()).filter(|&i| before[i].op != after[i].op);
+        changed.take(CHANGES_LOOKED_AT_MAX).any(|i| self.model.is_evident(after, i))
     }
 
     fn plant(&mut self, anomaly: Anomaly, calls: &mut [Call<M::Op>], at: usize) -> bool {

@@ -323,6 +323,31 @@ impl Columns {
         times.into_iter().for_each(Vec::shrink_to_fit);
         [&mut self.op_type, &mut self.flags].into_iter().for_each(Vec::shrink_to_fit);
     }
+
+    /// The rows at these places.
+    fn rows(&self, places: &[OpIndex]) -> Columns {
+        fn pick<T: Copy>(column: &[T], places: &[OpIndex]) -> Vec<T> {
+            places.iter().filter_map(|op| column.get(op.0 as usize)).copied().collect()
+        }
+        Columns {
+            op_id: pick(&self.op_id, places),
+            process: pick(&self.process, places),
+            invoke_ts: pick(&self.invoke_ts, places),
+            complete_ts: pick(&self.complete_ts, places),
+            op_type: pick(&self.op_type, places),
+            key: pick(&self.key, places),
+            input: pick(&self.input, places),
+            output: pick(&self.output, places),
+            error: pick(&self.error, places),
+            node_seen: pick(&self.node_seen, places),
+            fault_epoch: pick(&self.fault_epoch, places),
+            invoke_at: pick(&self.invoke_at, places),
+            complete_at: pick(&self.complete_at, places),
+            flags: pick(&self.flags, places),
+            // Empty unless some record has a hint.
+            revision: pick(&self.revision, places),
+        }
+    }
 }
 
 impl History {
@@ -423,6 +448,23 @@ impl History {
     /// Whether any operation has an order hint.
     pub fn has_revisions(&self) -> bool {
         !self.cols.revision.is_empty()
+    }
+
+    /// The operations that pass a test, as a history of their own, and where each stands here. Ids
+    /// of keys, values and processes, line numbers and what the history says about itself stay.
+    pub fn select(&self, keep: impl Fn(&Op) -> bool) -> (History, Vec<OpIndex>) {
+        let places: Vec<OpIndex> =
+            self.ops().filter(|op| keep(op)).map(|op| op.index).collect();
+        let part = History {
+            values: self.values.clone(),
+            meta: self.meta.clone(),
+            processes: self.processes.clone(),
+            keys: self.keys.clone(),
+            types: self.types.clone(),
+            cols: self.cols.rows(&places),
+            record_lines: self.record_lines.clone(),
+        };
+        (part, places)
     }
 
     /// How many different keys there are, counting `null`.

@@ -80,4 +80,5 @@ pub use options::{BaselineLimits, FairnessLimits, Group, Options, Origin, SloLim
 pub use registry::{ORACLES, named};
 pub use settings::{SETTINGS, Setting};
 pub use sketch::sketch;
+pub use table::knows_verb;
 pub use verify::{VerifyError, verify};

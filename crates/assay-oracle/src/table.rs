@@ -25,6 +25,19 @@ pub(crate) const FINAL: &[&str] = &["final", "dump", "final-read"];
 /// Begins a new session of the same process.
 pub(crate) const RECONNECT: &[&str] = &["reconnect"];
 
+/// Types that only one oracle gives a meaning to.
+const OTHERS: &[&str] = &[
+    "acquire", "assert", "balance", "cas", "credit", "debit", "dec", "decrement", "drain", "inc",
+    "increment", "join", "leave", "release", "renew", "replay", "sample", "snapshot", "transfer",
+    "txn", "use", "view",
+];
+
+/// Whether operations of this type mean anything to any oracle. What has no meaning is read over,
+/// and whoever counts what was consumed must know.
+pub fn knows_verb(verb: &str) -> bool {
+    [READ, WRITE, ADD, REMOVE, TAKE, FINAL, RECONNECT, OTHERS].concat().contains(&verb)
+}
+
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'h> {

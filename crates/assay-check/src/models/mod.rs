@@ -2,6 +2,7 @@
 
 mod chain;
 mod counter;
+mod evident;
 mod kv;
 mod lease;
 mod log;
@@ -14,6 +15,7 @@ mod set;
 mod stack;
 
 pub use counter::{Counter, CounterOp};
+pub(crate) use evident::Evident;
 pub use kv::{Kv, KvOp};
 pub use lease::{Lease, LeaseOp};
 pub use log::{Log, LogOp};

@@ -4,7 +4,7 @@ use super::*;
 use std::sync::Arc;
 
 /// A model that can say what a wrong answer looks like.
-pub(crate) trait Plant: Decode {
+pub(crate) trait Plant: Decode + Evident {
     /// Whether a call shows something of the object's state.
     fn is_reader(&self, op: &Self::Op) -> bool;
 
