@@ -451,17 +451,23 @@ impl History {
     }
 
     /// The operations that pass a test, as a history of their own, and where each stands here. Ids
-    /// of keys, values and processes, line numbers and what the history says about itself stay.
+    /// of keys, values and processes, line numbers and what the history says about itself stay;
+    /// types are only those that are left.
     pub fn select(&self, keep: impl Fn(&Op) -> bool) -> (History, Vec<OpIndex>) {
-        let places: Vec<OpIndex> =
-            self.ops().filter(|op| keep(op)).map(|op| op.index).collect();
+        let places: Vec<OpIndex> = self.ops().filter(|op| keep(op)).map(|op| op.index).collect();
+        let mut cols = self.cols.rows(&places);
+        // A type that no operation has would still be a type of the history: number them anew.
+        let mut types = Names::default();
+        for op_type in &mut cols.op_type {
+            *op_type = types.intern(self.types.values[usize::from(*op_type)]) as u16;
+        }
         let part = History {
             values: self.values.clone(),
             meta: self.meta.clone(),
             processes: self.processes.clone(),
             keys: self.keys.clone(),
-            types: self.types.clone(),
-            cols: self.cols.rows(&places),
+            types,
+            cols,
             record_lines: self.record_lines.clone(),
         };
         (part, places)

@@ -154,7 +154,8 @@ pub(crate) fn settings(ask: &Ask<'_>, seats: &[Seat]) -> Result<Settings, PanelE
             set_transactions(&mut settings, &name, &value)?;
         } else if oracles && SETTINGS.iter().any(|setting| setting.name == name) {
             let text = plain(&name, &value)?;
-            let bad = |why| PanelError::BadOption { name: name.clone(), value: value.to_string(), why };
+            let bad =
+                |why| PanelError::BadOption { name: name.clone(), value: value.to_string(), why };
             settings.oracle.set(&name, &text).map_err(bad)?;
         } else {
             let own = OF_TRANSACTIONS.iter().copied().filter(|_| transactions);
@@ -210,7 +211,8 @@ fn plain(name: &str, value: &Value) -> Result<String, PanelError> {
 
 fn initial(value: &Value) -> Result<String, PanelError> {
     let text = value.to_string();
-    let bad = |why: String| PanelError::BadOption { name: INITIAL.into(), value: text.clone(), why };
+    let bad =
+        |why: String| PanelError::BadOption { name: INITIAL.into(), value: text.clone(), why };
     Values::default().parse_json(&text).map_err(|why| bad(why.to_string()))?;
     Ok(text)
 }

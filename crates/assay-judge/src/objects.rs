@@ -36,8 +36,7 @@ pub(crate) fn judge(
     let (cut, initial) = prepare(history, model, settings);
     let budget = Budget::new(limits.memory_bytes, limits.states);
     let options = CheckOptions { initial, budget: Some(&budget), ..CheckOptions::new(model) };
-    let report =
-        within(time, || budget.stop(), || assay_check::check(&cut.history, &options));
+    let report = within(time, || budget.stop(), || assay_check::check(&cut.history, &options));
     match report {
         Ok(report) => part(&cut, model, &report),
         Err(error) => Part::unfit(history.len(), unfit(&error)),

@@ -182,7 +182,8 @@ impl Panel {
         if outcome == Outcome::Undecided {
             let reasons = whole.reports.iter().filter_map(|report| report.undecided);
             // A part that found nothing to judge is no checker for this history.
-            whole.undecided = reasons.max_by_key(|&why| weight(why)).or(Some(Undecided::WrongChecker));
+            whole.undecided =
+                reasons.max_by_key(|&why| weight(why)).or(Some(Undecided::WrongChecker));
         }
         whole.findings = findings;
         whole

@@ -1,7 +1,8 @@
 //! A history taken apart, so that something can be planted in a copy of it.
 
 use assay_history::{
-    Builder, Completion, History, Invocation, Meta, Op, OpIndex, Outcome, ValueId, Values, View,
+    Builder, Completion, History, Invocation, Meta, NEVER, Op, OpIndex, Order, Outcome, ValueId,
+    Values, View,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 pub struct Plant {
     /// The kind of anomaly that is planted.
     pub kind: &'static str,
-    /// Changes the copy in one place; `false` if the place chosen does not allow it.
+    /// Changes the copy in one place; `false`, and nothing is changed, if the place chosen does not
+    /// allow it.
     pub apply: fn(&mut Draft, &mut ChaCha8Rng) -> bool,
 }
 
@@ -157,6 +159,17 @@ impl Draft {
         pairs[place].1 = edit(&mut self.values, pairs[place].1);
         self.ops[at].op.output = self.values.map(&pairs);
         true
+    }
+
+    /// When an operation began and ended, in the order of the history; the end is [`NEVER`] unless
+    /// the outcome is known.
+    pub fn span(&self, at: usize) -> (i64, i64) {
+        let op = &self.ops[at].op;
+        let (start, end) = match self.meta.order {
+            Order::Timestamps => (op.invoke_ts, op.complete_ts.unwrap_or(NEVER)),
+            Order::Positions => (i64::from(op.invoke_at), i64::from(op.complete_at)),
+        };
+        (start, if op.outcome() == Outcome::Unknown { NEVER } else { end })
     }
 
     /// The index an operation will have in the finished history.

@@ -1,6 +1,7 @@
 //! Running a checker so that none of its own mistakes can look like a pass, and proving before use
 //! that it can fail.
 
+use crate::certain::is_certain;
 use crate::contract::{Answer, CheckReport, Oracle, OracleError};
 use crate::draft::{Draft, Plant};
 use crate::options::Options;
@@ -72,16 +73,22 @@ pub struct CalibrationRow {
     pub planted: u32,
     /// How many of them were refuted.
     pub caught: u32,
+    /// How many of those planted break the promise by construction, whatever a checker says.
+    pub certain: u32,
+    /// How many of these were refuted.
+    pub certain_caught: u32,
 }
 
 /// A copy of a history with one anomaly of this kind in it; `None` if no place for it is found.
 pub fn plant(plant: &Plant, history: &History, seed: u64) -> Option<History> {
+    planted(plant, &Draft::new(history), seed).map(Draft::finish)
+}
+
+fn planted(plant: &Plant, clean: &Draft, seed: u64) -> Option<Draft> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let clean = Draft::new(history);
-    (0..ATTEMPTS_MAX).find_map(|_| {
-        let mut draft = clean.clone();
-        (plant.apply)(&mut draft, &mut rng).then(|| draft.finish())
-    })
+    // An attempt that fails has changed nothing.
+    let mut draft = clean.clone();
+    (0..ATTEMPTS_MAX).any(|_| (plant.apply)(&mut draft, &mut rng)).then_some(draft)
 }
 
 /// Plants `count` anomalies of each kind the oracle knows into copies of a history, one at a time,
@@ -97,14 +104,26 @@ pub fn calibrate(
     seed: u64,
 ) -> Result<Vec<CalibrationRow>, OracleError> {
     oracle.check(history, options)?;
+    let clean = Draft::new(history);
+    let name = oracle.info().name;
     let row = |(i, kind): (usize, &Plant)| {
-        let mut row = CalibrationRow { kind: kind.kind, planted: 0, caught: 0 };
+        let mut row = CalibrationRow {
+            kind: kind.kind,
+            planted: 0,
+            caught: 0,
+            certain: 0,
+            certain_caught: 0,
+        };
         for round in 0..count {
             let mixed = seed ^ ((i as u64) << 40) ^ (u64::from(round) << 8);
-            let Some(changed) = plant(kind, history, mixed) else { break };
+            let Some(changed) = planted(kind, &clean, mixed) else { break };
+            let certain = is_certain(name, kind.kind, &clean, &changed, options);
+            let report = run_guarded(oracle, &changed.finish(), options);
+            let caught = report.is_ok_and(|r| r.answer == Answer::Refuted);
             row.planted += 1;
-            let report = run_guarded(oracle, &changed, options);
-            row.caught += u32::from(report.is_ok_and(|r| r.answer == Answer::Refuted));
+            row.caught += u32::from(caught);
+            row.certain += u32::from(certain);
+            row.certain_caught += u32::from(certain && caught);
         }
         row
     };

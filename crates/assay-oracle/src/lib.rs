@@ -37,6 +37,7 @@ mod bank;
 pub mod baseline;
 mod built_in;
 mod causal;
+mod certain;
 mod contract;
 mod differential;
 mod draft;

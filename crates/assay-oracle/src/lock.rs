@@ -225,9 +225,11 @@ fn forget_release(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
 /// An acquire is given the first token there was.
 fn old_token(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     let Some(at) = draft.pick(&["acquire"], rng) else { return false };
-    let is_token = draft.values.as_int(draft.ops[at].op.output).is_some();
-    draft.ops[at].op.output = draft.values.int(-1);
-    is_token && at > 0
+    let fits = at > 0 && draft.values.as_int(draft.ops[at].op.output).is_some();
+    if fits {
+        draft.ops[at].op.output = draft.values.int(-1);
+    }
+    fits
 }
 
 const NEEDS: &str = "`acquire` (output: a fencing token, or null; false: not granted) and \

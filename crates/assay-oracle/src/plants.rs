@@ -139,7 +139,9 @@ pub(crate) fn phantom_delivery(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool 
 pub(crate) fn wrong_balance(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     let Some(at) = draft.pick(&[READ, FINAL, &["balance"]].concat(), rng) else { return false };
     if let View::Int(balance) = draft.values.view(draft.ops[at].op.output) {
-        draft.ops[at].op.output = draft.values.int(balance + 1_000_000);
+        // More than all credits of a run together.
+        const FAR: i64 = 1 << 40;
+        draft.ops[at].op.output = draft.values.int(balance.saturating_add(FAR));
         return true;
     }
     let mut changed = false;

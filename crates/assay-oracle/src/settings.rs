@@ -34,7 +34,7 @@ settings! {
         |o, v| { o.ignore_fields = words(v); Ok(()) };
     "settle", "5s", "so long after the last operation a state is final",
         |o, v| put(&mut o.settle_ns, nanoseconds(v));
-    "invariant", "sum(accounts.*.balance) = 100", "what must hold at rest",
+    "invariant", "sum(accounts.*.balance) == 100", "what must hold at rest",
         |o, v| put(&mut o.invariant, Ok(v.to_string()));
     "background-idle", "true", "shown apart: nothing was at work in the background at the dump",
         |o, v| number(v).map(|b| o.background_idle = b);

@@ -27,9 +27,28 @@ pub(crate) const RECONNECT: &[&str] = &["reconnect"];
 
 /// Types that only one oracle gives a meaning to.
 const OTHERS: &[&str] = &[
-    "acquire", "assert", "balance", "cas", "credit", "debit", "dec", "decrement", "drain", "inc",
-    "increment", "join", "leave", "release", "renew", "replay", "sample", "snapshot", "transfer",
-    "txn", "use", "view",
+    "acquire",
+    "assert",
+    "balance",
+    "cas",
+    "credit",
+    "debit",
+    "dec",
+    "decrement",
+    "drain",
+    "inc",
+    "increment",
+    "join",
+    "leave",
+    "release",
+    "renew",
+    "replay",
+    "sample",
+    "snapshot",
+    "transfer",
+    "txn",
+    "use",
+    "view",
 ];
 
 /// Whether operations of this type mean anything to any oracle. What has no meaning is read over,

@@ -49,7 +49,8 @@ fn is_overwritten<Op, V: PartialEq>(
         .iter()
         .filter(|call| possible(call, read))
         .filter(|call| writes(&call.op).is_some_and(|(value, _)| value == *seen));
-    (any || seen != initial) && writers.all(|writer| writer.required && writer.end < overwritten_from)
+    (any || seen != initial)
+        && writers.all(|writer| writer.required && writer.end < overwritten_from)
 }
 
 impl Evident for Register {

@@ -164,7 +164,7 @@ fn check_within(
             budget.configurations()
         )
     };
-    let result = with_deadline(
+    let result = assay_judge::within(
         limit,
         || budget.stop(),
         || progress::while_running(message, || assay_check::check(history, &options)),
@@ -195,28 +195,6 @@ fn calibrate(
     });
     let rows = rows.map_err(|error| Trouble::bad_history(error.to_string()))?;
     Ok(Calibration { seed: args.seed, asked: count, rows })
-}
-
-/// Calls `stop` once the time is up.
-pub fn with_deadline<T: Send>(
-    limit: Duration,
-    stop: impl FnOnce() + Send,
-    work: impl FnOnce() -> T + Send,
-) -> T {
-    let (done, waiting) = std::sync::mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if waiting
-                .recv_timeout(limit)
-                .is_err_and(|e| e == std::sync::mpsc::RecvTimeoutError::Timeout)
-            {
-                stop();
-            }
-        });
-        let result = work();
-        drop(done);
-        result
-    })
 }
 
 /// Re-checks every certificate with the separate verifier. A certificate that does not hold is a

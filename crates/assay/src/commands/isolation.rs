@@ -1,6 +1,6 @@
 //! `assay check --model list-append` and its like: which isolation did the transactions have?
 
-use super::check::{command_line, with_deadline};
+use super::check::command_line;
 use super::{Outcome, Trouble, each_file, open_txns, write_whole};
 use crate::args::{CheckArgs, SearchWhen};
 use crate::exit::Exit;
@@ -143,7 +143,7 @@ fn search(path: &Path, args: &CheckArgs, txns: &Txns, report: &mut Report) -> Re
     let limits = Limits { steps_max: args.states, bytes_max: args.memory, stop: &stop };
     let claim = args.isolation.consistency_model;
     let message = || format!("looking for an order of {} transactions", txns.len());
-    let proven = with_deadline(
+    let proven = assay_judge::within(
         args.budget,
         || stop.store(true, Ordering::Relaxed),
         || {

@@ -5,7 +5,8 @@ use super::{grouped, page_of};
 use crate::exit::Exit;
 use anstream::println;
 use assay_history::Txns;
-use assay_report::{Fact, Ring, RingNode, Table};
+use assay_judge::picture;
+use assay_report::{Fact, Ring, Table};
 use assay_txn::{Anomaly, CalibrationRow, Evidence, Level, Model, Report, SearchResult, Story};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -284,19 +285,7 @@ fn shown_json(one: &Isolation, shown: &Shown) -> Value {
 
 /// An anomaly as a picture: a cycle, or the transactions it is about.
 pub fn ring(shown: &Shown) -> Ring {
-    let story = &shown.story;
-    let node = |txn: &assay_txn::Named, kind: &str, next: &str| RingNode {
-        name: txn.name.clone(),
-        text: txn.text.clone(),
-        kind: kind.to_string(),
-        next: next.to_string(),
-    };
-    let steps = story.steps.iter().map(|s| node(&story.txns[s.from], s.label.name(), &s.short));
-    let mut nodes: Vec<RingNode> = steps.collect();
-    if nodes.is_empty() {
-        nodes = story.txns.iter().map(|txn| node(txn, "", "")).collect();
-    }
-    Ring { title: shown.anomaly.kind.name().to_string(), nodes }
+    picture::ring(shown.anomaly.kind.name(), &shown.story)
 }
 
 /// The page about all checked files.

@@ -86,17 +86,7 @@ pub struct Calibration {
 impl Checked {
     /// The key (and element) a part is about, as text; empty for the `null` key.
     pub fn object(&self, part: &assay_check::PartReport) -> String {
-        let values = &self.history.values;
-        let key = if part.key.is_null() {
-            String::new()
-        } else {
-            format!("key {}", values.show(part.key))
-        };
-        match part.element {
-            Some(element) if key.is_empty() => format!("element {}", values.show(element)),
-            Some(element) => format!("{key}, element {}", values.show(element)),
-            None => key,
-        }
+        assay_judge::picture::object(&self.history, part)
     }
 
     /// One sentence: the answer.

@@ -2,9 +2,10 @@
 
 use super::json::certificate_json;
 use super::{Checked, grouped, page_of};
-use assay_check::{Anomaly, Refutation, phrase, sentence};
-use assay_history::{OpIndex, Order, Outcome};
-use assay_report::{Band, Bar, Fact, Lane, Page, Role, Step, Stuck, Table, TimeUnit, Timeline};
+use assay_check::{Anomaly, Refutation, phrase};
+use assay_history::OpIndex;
+use assay_judge::picture;
+use assay_report::{Fact, Page, Step, Stuck, Table, Timeline};
 
 /// The page about all checked files: a single one fills it, several follow each other.
 pub fn page(checked: &[Checked]) -> String {
@@ -122,82 +123,7 @@ fn orders(one: &Checked, refutation: &Refutation) -> Vec<assay_report::Order> {
     refutation.orders.iter().enumerate().map(order).collect()
 }
 
-/// How many operations that could have helped, and did not, are drawn beside a witness.
-const CONTEXT_MAX: usize = 12;
-
 /// A witness as a timeline: a lane per client, the operation that cannot be placed marked.
 pub fn timeline(one: &Checked, refutation: &Refutation) -> Timeline {
-    let history = &one.history;
-    let best = refutation.orders.first();
-    let mut lanes: Vec<assay_history::ProcessId> = Vec::new();
-    let mut bars = Vec::new();
-    let core = refutation.core.iter().map(|&op| (op, true));
-    let context = refutation.context.iter().take(CONTEXT_MAX).map(|&op| (op, false));
-    for (index, is_core) in core.chain(context) {
-        let op = history.op(index);
-        let lane = match lanes.iter().position(|&process| process == op.process) {
-            Some(lane) => lane,
-            None => {
-                lanes.push(op.process);
-                lanes.len() - 1
-            }
-        };
-        let stuck = best.is_some_and(|order| order.stuck.contains(&index));
-        let position =
-            best.and_then(|order| order.placed.iter().position(|&placed| placed == index));
-        let (start, end) = history.span(&op);
-        bars.push(Bar {
-            lane,
-            start,
-            end: (end != assay_history::NEVER).then_some(end),
-            label: phrase(history, one.report.model, index),
-            detail: sentence(history, one.report.model, index),
-            outcome: match op.outcome() {
-                Outcome::Ok => assay_report::Outcome::Ok,
-                Outcome::Fail => assay_report::Outcome::Fail,
-                Outcome::Unknown => assay_report::Outcome::Unknown,
-            },
-            role: match (stuck, is_core) {
-                (true, _) => Role::Refuted,
-                (false, true) => Role::Core,
-                (false, false) => Role::Context,
-            },
-            order: position.map(|position| position as u32 + 1),
-        });
-    }
-    let name = |&process: &assay_history::ProcessId| {
-        Lane::new(format!("client {}", history.values.show(history.process(process))))
-    };
-    let object = one.object(&refutation.part);
-    Timeline {
-        title: if object.is_empty() { "Witness".to_string() } else { format!("Witness: {object}") },
-        subtitle: refutation.explanation.first().cloned().unwrap_or_default(),
-        lanes: lanes.iter().map(name).collect(),
-        bands: bands(one, &bars),
-        bars,
-        time_unit: match history.meta.order {
-            Order::Timestamps => TimeUnit::Nanoseconds,
-            Order::Positions => TimeUnit::Steps("record".to_string()),
-        },
-        ..Timeline::default()
-    }
-}
-
-/// The fault windows that touch the witness; windows are in time, so not where order is by record.
-fn bands(one: &Checked, bars: &[Bar]) -> Vec<Band> {
-    if one.history.meta.order == Order::Positions {
-        return Vec::new();
-    }
-    let first = bars.iter().map(|bar| bar.start).min();
-    let last = bars.iter().map(|bar| bar.end.unwrap_or(bar.start)).max();
-    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
-    let windows = one.history.meta.fault_windows.iter();
-    windows
-        .filter(|window| window.start_ts <= last && window.end_ts >= first)
-        .map(|window| Band {
-            label: one.history.values.show(window.epoch).to_string(),
-            start: window.start_ts.max(first),
-            end: Some(window.end_ts.min(last)),
-        })
-        .collect()
+    picture::refutation(&one.history, one.report.model, refutation)
 }

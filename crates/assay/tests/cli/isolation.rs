@@ -283,7 +283,7 @@ fn calibration_says_which_anomalies_this_history_could_have_shown() {
     let args = ["check", "-", "--model", "list-append", "--calibrate", "10", "--format", "json"];
     let report = json(&run_with(&args, history.as_bytes()));
     let rows = report["calibration"].as_array().expect("rows").clone();
-    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert_eq!(rows.len(), 6, "{rows:?}");
     for row in rows {
         assert_eq!(row["planted"], 10, "{row}");
         assert_eq!(row["caught"], 10, "{row}");

@@ -163,7 +163,7 @@ fn calibration_plants_what_sets_and_counters_can_show() {
         + &txn(0, "[[:inc x 2] [:r x nil]]", "[[:inc x 2] [:r x 3]]")
         + &txn(1, "[[:r x nil]]", "[[:r x 3]]");
     for (model, history, kinds) in [
-        ("set-add", sets, &["stale-read", "phantom", "aborted-read"][..]),
+        ("set-add", sets, &["stale-read", "phantom", "aborted-read", "lost-write"][..]),
         ("counter-inc", counters, &["stale-read", "phantom"]),
     ] {
         let args = ["check", "-", "--model", model, "--calibrate", "5", "--format", "json"];

@@ -20,7 +20,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-sut", &["assay-nemesis", "assay-workload"]),
     (
         "assay-judge",
-        &["assay-check", "assay-history", "assay-oracle", "assay-txn", "assay-verdict"],
+        &[
+            "assay-check",
+            "assay-history",
+            "assay-oracle",
+            "assay-report",
+            "assay-txn",
+            "assay-verdict",
+        ],
     ),
     (
         "assay-runner",
