@@ -6,11 +6,12 @@
 mod support;
 
 use assay_check::{
-    Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, Start, check, verify,
+    Answer, Certificate, CheckOptions, MODELS, ModelKind, Relaxation, Start, calibrate, check,
+    verify,
 };
 use assay_history::OpIndex;
 use support::brute::{self, Part};
-use support::generate::{Dice, LONG, SMALL, Size};
+use support::generate::{Dice, LONG, SMALL, Size, generate};
 use support::harness::{Judge, Trial};
 use support::text::parse;
 use support::{Case, End};
@@ -20,6 +21,7 @@ const VERIFIED_PER_MODEL: u64 = 50_000;
 const LONG_PER_MODEL: u64 = 1_000;
 const PARTS_PER_CASE: usize = 3;
 const CANARY_CASES: u64 = 5_000;
+const PLANTED_PER_MODEL: u64 = 5_000;
 
 /// The checker must say what brute force says, and prove it when it refutes.
 fn judge_checker(_seed: u64, case: &Case, explained: bool) -> Result<(), String> {
@@ -179,6 +181,25 @@ fn regressions_stay_fixed() {
         let case = parse(model, line);
         let judged = judge_checker(0, &case, brute::linearizable(&case));
         assert_eq!(judged, Ok(()), "{claim}: {line}");
+    }
+}
+
+/// What is called wrong by construction has no order, for the checker and so for brute force.
+#[test]
+fn planted_anomalies_that_are_certain_are_refuted() {
+    for info in &MODELS {
+        let mut certain = 0;
+        for seed in 0..PLANTED_PER_MODEL {
+            let (history, initial) = generate(info.kind, LONG, seed).history();
+            let options = CheckOptions { initial, ..CheckOptions::new(info.kind) };
+            let Ok(rows) = calibrate(&history, &options, 2, seed) else { continue };
+            for row in rows {
+                let what = format!("{}: seed {seed}: {row:?}", info.names[0]);
+                assert_eq!(row.certain, row.certain_caught, "{what}");
+                certain += row.certain;
+            }
+        }
+        assert!(u64::from(certain) > PLANTED_PER_MODEL / 10, "{}: {certain}", info.names[0]);
     }
 }
 

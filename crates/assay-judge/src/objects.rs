@@ -93,9 +93,9 @@ fn anomaly(cut: &Cut<'_>, model: ModelKind, refutation: &Refutation) -> Anomaly 
         checker: format!("linearizability:{}", model.name()),
         kind: "not-linearizable".to_string(),
         title: format!(
-            "{}: no order of {} operations explains what clients saw",
+            "{}: {}",
             named(history, &refutation.part),
-            refutation.core.len()
+            refutation.explanation.first().map_or("no order explains it", String::as_str)
         ),
         explanation: refutation.explanation.clone(),
         key: (!key.is_null()).then(|| history.values.show(key).to_string()),

@@ -14,8 +14,10 @@ fn mistakes_in_a_plan_are_told_before_anything_runs() {
         (&["no-lost-akc"], json!({}), "did you mean `no-lost-ack`"),
         (&["linearizability:registr"], json!({}), "did you mean `linearizability:register`"),
         (&["linearizability:"], json!({}), "there is no checker"),
-        (&["list-append"], json!({"consistency-models": "serializable"}), "did you mean `consistency-model`"),
-        (&["list-append"], json!({"consistency-model": "serialisable"}), "did you mean `serializable`"),
+        (&["list-append"], json!({"consistency-models": "serializable"}),
+            "did you mean `consistency-model`"),
+        (&["list-append"], json!({"consistency-model": "serialisable"}),
+            "did you mean `serializable`"),
         (&["list-append"], json!({"consistency-model": 3}), "name of a model"),
         (&["list-append"], json!({"no-realtime": "yes"}), "true or false"),
         (&["rw-register"], json!({"search": "sometimes"}), "auto"),
@@ -37,7 +39,8 @@ fn mistakes_in_a_plan_are_told_before_anything_runs() {
 #[test]
 fn every_checker_by_name_can_be_put_into_a_panel_and_tests_itself() {
     let options = json!({
-        "slo": {"p99": "5ms"}, "invariant": "sum(accounts.*.balance) == 100", "lease-ttl": "1s", "business-key": "",
+        "slo": {"p99": "5ms"}, "lease-ttl": "1s", "business-key": "",
+        "invariant": "sum(accounts.*.balance) == 100",
         "fairness.error-rate": 0.5, "total": 10, "groups-expected": ["a", 2],
     });
     let linearizable =

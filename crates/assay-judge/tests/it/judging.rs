@@ -14,6 +14,7 @@ const COUNTER: &str = "linearizability:counter";
 const GOOD: &str = "0 write x 1 ok\n1 read x - ok 1\n0 write x 2 fail\n1 read x - ok 1";
 const BAD: &str = "0 write x 1 ok\n0 write x 2 ok\n1 read x - ok 1";
 const KEPT: &str = "0 add - 1 ok\n0 add - 2 unknown\n0 final - - ok [1]";
+const READ_TOO: &str = "0 add - 1 ok\n0 read - - ok [1]\n0 final - - ok [1]";
 const LOST: &str = "0 add - 1 ok\n0 add - 2 ok\n0 final - - ok [1]";
 const SKEW: &str = r#"
     0 txn - [["r","x",null],["append","y",1]] ok [["r","x",[]],["append","y",1]] @0..9
@@ -43,11 +44,11 @@ fn the_answer_and_what_was_consumed() {
         (&["list-append"], json!({}), "0 txn - [[\"append\",\"x\",1]] ok", NothingChecked, 0),
         (&["list-append"], json!({}), "", NothingChecked, 0),
         (&["rw-register"], json!({}),
-            "0 txn - [[\"w\",\"x\",1]] ok\n1 txn - [[\"r\",\"x\",null]] ok [[\"r\",\"x\",null]]", Refuted, 2),
+            "0 txn - [[w,x,1]] ok\n1 txn - [[r,x,null]] ok [[r,x,null]]", Refuted, 2),
         // All others: reads in between say nothing about durability, and are consumed.
         (&["no-lost-ack"], json!({}), KEPT, Upheld, 3),
         (&["no-lost-ack"], json!({}), LOST, Refuted, 3),
-        (&["no-lost-ack"], json!({}), "0 add - 1 ok\n0 read - - ok [1]\n0 final - - ok [1]", Upheld, 3),
+        (&["no-lost-ack"], json!({}), READ_TOO, Upheld, 3),
         (&["no-lost-ack"], json!({}), "0 add - 1 ok\n0 frob - - ok\n0 final - - ok [1]", Upheld, 2),
         (&["no-lost-ack"], json!({}), "0 add - 1 ok", NothingChecked, 0),
         (&["no-lost-ack"], json!({}), "", NothingChecked, 0),
@@ -173,11 +174,11 @@ fn out_of_budget_is_undecided_and_consumes_only_what_was_decided() {
     assert_eq!(judged.ops_checked, 0);
 }
 
-/// Passes its own test, and falls over on anything larger.
-struct Falls;
+/// A checker that passes its own test and goes wrong on anything larger.
+struct Broken(fn(CheckReport) -> CheckReport);
 
 static INFO: OracleInfo = OracleInfo {
-    name: "falls",
+    name: "broken",
     aliases: &[],
     patterns: &[],
     claim: "",
@@ -189,14 +190,14 @@ static INFO: OracleInfo = OracleInfo {
     kinds: &[],
 };
 
-impl Oracle for Falls {
+impl Oracle for Broken {
     fn info(&self) -> &'static OracleInfo {
         &INFO
     }
 
     fn check(&self, history: &History, options: &Options) -> Result<CheckReport, OracleError> {
-        assert!(history.len() < 4, "an index that was out of range");
-        assay_oracle::named("no-lost-ack").expect("it exists").check(history, options)
+        let report = assay_oracle::named("no-lost-ack").expect("it exists").check(history, options);
+        if history.len() < 4 { report } else { report.map(self.0) }
     }
 
     fn known_good(&self) -> Example {
@@ -212,10 +213,36 @@ impl Oracle for Falls {
     }
 }
 
+static FALLS: Broken = Broken(|_| panic!("an index that was out of range"));
+
+/// Refutes, and its certificate is about an element that is there.
+static LIES: Broken = Broken(|mut report| {
+    let facts = vec![assay_oracle::fact!("ok", assay_history::OpIndex(0))];
+    report.answer = assay_oracle::Answer::Refuted;
+    report.anomalies.push(assay_oracle::Anomaly {
+        kind: "lost-ack".into(),
+        ops: vec![assay_history::OpIndex(0)],
+        explanation: "it is not there".into(),
+        certificate: assay_oracle::Certificate { kind: "lost-ack".into(), facts },
+    });
+    report
+});
+
+#[test]
+fn a_refutation_whose_certificate_does_not_hold_is_a_crash() {
+    let mut panel = panel(&["no-lost-ack"], json!({}));
+    panel.add(&LIES).expect("it passes its own test");
+    let history = sketch("0 add - 1 ok\n0 add - 2 ok\n0 add - 3 ok\n0 final - - ok [1,2,3]");
+    let judged = panel.judge(&history, &limits());
+    assert_eq!(judged.checker(), Checker::Undecided(Why::Crashed), "{judged:?}");
+    assert!(matches!(judged.anomalies[0].certificate, Certificate::DoesNotHold(_)));
+    assert!(judged.undecided_because[0].contains("a certificate does not hold"));
+}
+
 #[test]
 fn a_checker_that_panics_has_crashed_and_the_others_have_not() {
     let mut panel = panel(&[REGISTER], json!({}));
-    panel.add(&Falls).expect("it passes its own test");
+    panel.add(&FALLS).expect("it passes its own test");
     let judged = panel.judge(&sketch(GOOD), &limits());
     assert_eq!(judged.checker(), Checker::Undecided(Why::Crashed));
     assert_eq!(judged.reports[0].outcome, Upheld);

@@ -48,6 +48,7 @@ fn every_model_and_the_usual_oracles_have_something_certain_to_plant() {
     let counted = "0 add c 1 ok\n1 read c - ok $";
     let logged = format!("1 read s - ok [{0}]\n2 read s - ok [{0}]", list(20));
     let locked = "0 acquire l - ok\n0 release l - ok\n1 acquire l - ok\n1 release l - ok";
+    let session = "0 write x $ ok rev=$\n0 read x - ok $ rev=$";
     let streamed = "0 send q $ ok\n1 consume q - ok $";
     let kinds = |name: &str, history: History| {
         let sharpness = panel(&[name], json!({})).calibrate(&history, 10, 3, &limits());
@@ -72,8 +73,8 @@ fn every_model_and_the_usual_oracles_have_something_certain_to_plant() {
         ("set", rounds(20, adds, &reads), "lost phantom"),
         ("log", rounds(20, "0 append s $ ok", &logged), "truncated divergence"),
         ("lock", rounds(20, locked, ""), "two-holders"),
-        ("read-your-writes", rounds(20, "0 write x $ ok rev=$\n0 read x - ok $ rev=$", ""), "stale-read"),
-        ("monotonic-reads", rounds(20, "0 write x $ ok rev=$\n0 read x - ok $ rev=$", ""), "stale-read"),
+        ("read-your-writes", rounds(20, session, ""), "stale-read"),
+        ("monotonic-reads", rounds(20, session, ""), "stale-read"),
         ("ledger", rounds(20, "0 credit a 1 ok\n0 balance a - ok $", ""), "wrong-balance"),
     ];
     for (name, history, expected) in rows {
