@@ -12,6 +12,7 @@ NEEDED=(
     "chromium chromium opening the HTML report in a real browser"
     "python3 python3 adapters and Maelstrom nodes written in Python"
     "go golang-go the adapter written in Go"
+    "chromedriver chromium-driver driving that browser: zooming, filtering, screenshots"
 )
 
 say() { echo "install-deps: $*" >&2; }

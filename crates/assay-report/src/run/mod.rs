@@ -18,18 +18,25 @@ mod inspect;
 mod judged;
 mod log;
 mod markdown;
+mod ops;
+mod page;
 mod record;
 mod refusal;
 mod report;
 mod scenario;
+mod view;
 
 pub use judged::{Judged, JudgedArm, JudgedScenario};
+pub use page::{OPS_MAX, page};
 pub use record::{
     Adequacy, Arm, Artifact, Claim, Confidence, Coverage, Delta, Finding, Format, Hypothesis,
     NotExercised, Omission, Preconditions, Presence, Reproducer, Requirement, RunRecord, Scenario,
     TimelineEntry, Tool, Toolbox, Utc,
 };
 pub use refusal::{Gap, Refusal, Refusals};
+pub use view::{
+    FindingView, MarkView, OpRow, OpTable, Quiescence, Rerun, RunView, TrialView, WindowView,
+};
 
 /// A document of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]

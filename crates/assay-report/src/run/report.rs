@@ -61,7 +61,7 @@ fn summary(page: &mut Markdown, judged: &Judged) {
 }
 
 /// What broke, by name; else what the verdict means.
-fn headline(judged: &Judged) -> String {
+pub(super) fn headline(judged: &Judged) -> String {
     let broken = judged.scenarios.iter().filter(|s| s.verdict.family() == Family::Fail);
     let broken = broken.filter(|scenario| !scenario.is_canary());
     let broken: Vec<String> = broken
