@@ -3,7 +3,8 @@
 //!
 //! Fill a [`Timeline`] and render it: [`svg()`] for a picture, [`text()`] for a terminal. Put it
 //! into a [`Page`] with the verdict and the facts around it, and [`html()`] gives one file that
-//! opens from disk with no network.
+//! opens from disk with no network. A whole run becomes documents, a page, or a file for other
+//! programs in [`run`].
 //!
 //! ```
 //! use assay_report::{Bar, Glyphs, Lane, Role, Timeline, text};

@@ -1,4 +1,5 @@
-//! A run as documents: `session-log.md`, `findings/report.md` and one file per scenario.
+//! A run as documents: `session-log.md`, `findings/report.md` and one file per scenario; as one
+//! HTML page ([`page`]); and for other programs ([`junit`], [`sarif`], [`step_summary`]).
 //!
 //! [`render`] computes every verdict of a [`RunRecord`] again from its facts and refuses to write
 //! anything as long as something is missing or not what the facts say. All reasons are listed.
@@ -14,6 +15,7 @@
 
 mod audit;
 mod cells;
+mod export;
 mod inspect;
 mod judged;
 mod log;
@@ -26,6 +28,7 @@ mod report;
 mod scenario;
 mod view;
 
+pub use export::{junit, sarif, sarif_at, step_summary};
 pub use judged::{Judged, JudgedArm, JudgedScenario};
 pub use page::{OPS_MAX, page};
 pub use record::{

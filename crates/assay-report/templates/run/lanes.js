@@ -1,6 +1,6 @@
 // The operations of each process as bars; where they are too many, as a density.
 
-const HEAD = 20, FOOT = 20, LANES_HEIGHT_MAX = 480, BARS_MAX = 20000, TAILS_MAX = 300;
+const HEAD = 20, FOOT = 20, LANES_HEIGHT_MAX = 480, BARS_MAX = 6000, TAILS_MAX = 300;
 
 function laneLayout(lanes) {
   const height = lanes.count <= 20 ? 22 : 15;
@@ -23,6 +23,8 @@ function drawLanes(viewer, c) {
     if (name.length > 11) name = `${name.slice(0, 10)}…`;
     g.fillText(name, 2, y + layout.height / 2);
   }
+  g.fillStyle = c.soft;
+  g.fillText("process", 2, 9);
   drawGrid(plane, view, c, HEAD, bottom, true);
   drawFaults(plane, view, c, trial.windows, trial.duration, HEAD, bottom, true);
   g.save();
@@ -67,6 +69,9 @@ function drawBars(viewer, plane, layout, c, ops, rich) {
   const fill = [c.ok, c.fail, c.unknown];
   const byOutcome = [[], [], []];
   for (const i of ops) byOutcome[trial.outcome[i]].push(i);
+  if (rich && byOutcome[UNKNOWN].length <= TAILS_MAX) {
+    tails(viewer, plane, layout, c, byOutcome[UNKNOWN]);
+  }
   byOutcome.forEach((group, outcome) => {
     g.fillStyle = fill[outcome];
     g.beginPath();
@@ -78,7 +83,6 @@ function drawBars(viewer, plane, layout, c, ops, rich) {
     if (rich) outline(viewer, plane, layout, c, group, outcome);
   });
   if (!rich) return;
-  if (byOutcome[UNKNOWN].length <= TAILS_MAX) tails(viewer, plane, layout, c, byOutcome[UNKNOWN]);
   g.fillStyle = "#0b1622";
   for (const i of ops) {
     const b = box(viewer, plane, layout, i);
@@ -178,16 +182,16 @@ function drawMarks(viewer, plane, layout, c) {
   const { trial, lanes, view, selected } = viewer, { g } = plane;
   const onScreen = (i) => lanes.lane[i] >= view.top && lanes.lane[i] < view.top + layout.rows
     && trial.start[i] <= view.to && lanes.shown[i] >= view.from;
-  const frame = (i, colour) => {
+  const frame = (i, colour, out, width) => {
     const b = box(viewer, plane, layout, i);
     g.strokeStyle = colour;
-    g.lineWidth = 2.5;
-    g.strokeRect(b.x - 1, b.y - 1, b.w + 2, b.h + 2);
+    g.lineWidth = width;
+    g.strokeRect(b.x - out, b.y - out, b.w + 2 * out, b.h + 2 * out);
     return b;
   };
   for (const { op } of trial.marks) {
     if (!onScreen(op)) continue;
-    const b = frame(op, c.broken);
+    const b = frame(op, c.broken, 1, 2.5);
     if (b.w > 44) continue;
     g.strokeStyle = c.broken;
     const x = b.x + b.w / 2, y = b.y + b.h / 2;
@@ -198,7 +202,7 @@ function drawMarks(viewer, plane, layout, c) {
     g.lineTo(x - 4, y + 4);
     g.stroke();
   }
-  if (selected >= 0 && onScreen(selected)) frame(selected, c.ink);
+  if (selected >= 0 && onScreen(selected)) frame(selected, c.ink, 3, 1.5);
 }
 
 function label(trial, i) {

@@ -13,7 +13,9 @@ const resized = new ResizeObserver((entries) => {
   for (const entry of entries) redraw(viewers.get(entry.target.dataset.viewer));
 });
 
+const narrow = matchMedia("(max-width: 46rem)").matches;
 for (const { root } of viewers.values()) {
+  root.querySelector(".filter").open = !narrow;
   near.observe(root);
   resized.observe(root);
 }

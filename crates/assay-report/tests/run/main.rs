@@ -3,6 +3,7 @@
 //! After a wanted change: `ASSAY_BLESS=1 cargo test -p assay-report --test run`, then read the
 //! difference.
 
+mod exports;
 mod golden;
 mod refusals;
 

@@ -1,5 +1,8 @@
 //! Made-up runs to look at: the example record with histories that fit it.
 
+// Each user of this file needs a part of it.
+#![allow(dead_code)]
+
 use assay_report::Outcome;
 use assay_report::run::{
     FindingView, MarkView, OpRow, OpTable, Quiescence, Rerun, RunView, TrialView, WindowView, read,

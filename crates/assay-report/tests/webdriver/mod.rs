@@ -4,6 +4,9 @@
 //! no way to the network. Waiting happens inside the page ([`Browser::wait_for`]), with a bound.
 //! A machine without Chromium fails the test, and the message says what to install.
 
+// Each user of this file needs a part of it.
+#![allow(dead_code)]
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -102,7 +102,8 @@ fn lines(judged: &JudgedArm) -> Vec<Line> {
         line("Budget tier met", &cells::tier(&judged.facts)),
         line("Size", &format!("config {config}, {duration}, {faults} faults")),
         line("Seeds", &cells::list(&seeds)),
-        line("Time", &format!("{} to {}", time(&arm.started), time(&arm.ended))),
+        line("Started", &time(&arm.started)),
+        line("Ended", &time(&arm.ended)),
     ];
     if let Some(surface) = &arm.surface {
         lines.push(line("Surface", surface));
