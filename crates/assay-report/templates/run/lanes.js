@@ -137,10 +137,12 @@ function tails(viewer, plane, layout, c, group) {
   g.setLineDash([]);
 }
 
-// Four strengths of blue say how many; fail and unknown stand out however few they are.
+// Four strengths of blue say how many; fail and unknown are seen however few they are, and take
+// the more room the larger their share is.
 function drawDensity(viewer, plane, layout, c) {
   const { trial, index, view } = viewer, { g } = plane, column = 2;
-  const strengths = [[], [], [], []], fails = [], unknowns = [];
+  const strengths = [[], [], [], []], fails = [[], [], []], unknowns = [[], [], []];
+  const step = (part, of) => (part * 50 < of ? 0 : part * 10 < of ? 1 : 2);
   const spread = Math.log2(2 + index.matching / plane.inner);
   for (let row = 0; row < layout.rows; row++) {
     const base = (view.top + row) * index.width, y = HEAD + row * layout.height + 3;
@@ -148,10 +150,11 @@ function drawDensity(viewer, plane, layout, c) {
     for (let x = LEFT; x < LEFT + plane.inner; x += column) {
       const to = sliceOf(index, nsOf(view, plane.inner, x + column));
       const count = (o) => index.totals[o][base + to] - index.totals[o][base + from];
-      const ok = count(OK);
+      const ok = count(OK), fail = count(FAIL), unknown = count(UNKNOWN);
+      const sum = ok + fail + unknown;
       if (ok) strengths[Math.min(3, Math.floor(3 * Math.log2(1 + ok) / spread))].push(x, y);
-      if (count(FAIL)) fails.push(x, y);
-      if (count(UNKNOWN)) unknowns.push(x, y);
+      if (fail) fails[step(fail, sum)].push(x, y);
+      if (unknown) unknowns[step(unknown, sum)].push(x, y);
       from = to;
     }
   }
@@ -165,8 +168,10 @@ function drawDensity(viewer, plane, layout, c) {
   };
   const h = layout.height - 6;
   strengths.forEach((at, s) => paint(at, c.ok, [0.35, 0.55, 0.78, 1][s], 0, h));
-  paint(fails, c.fail, 1, h * 0.55, h * 0.45);
-  paint(unknowns, c.unknown, 1, 0, h * 0.45);
+  for (const [s, part] of [0.15, 0.3, 0.48].entries()) {
+    paint(fails[s], c.fail, 1, h * (1 - part), h * part);
+    paint(unknowns[s], c.unknown, 1, 0, h * part);
+  }
   const wide = (i) => {
     const b = box(viewer, plane, layout, i);
     const lane = viewer.lanes.lane[i] - view.top;

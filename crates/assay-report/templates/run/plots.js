@@ -51,8 +51,8 @@ function oneByOne(viewer, wanted) {
   return out;
 }
 
-// The latency below which a part of a bucket lies, to a twelfth of its size; never more than the
-// maximum, which is exact.
+// The latency below which a part of a bucket lies, to a twelfth of a power of two; never more than
+// the maximum, which is exact.
 function quantile(bucket, part) {
   let left = 0;
   for (const n of bucket.classes) left += n;

@@ -8,7 +8,7 @@ use serde_json::Value;
 const EVIL: &str = "\"'></script></style><img src=x onerror=alert(1)><!--\u{202e}\u{0}\u{1b}[2J&";
 
 /// Makes every text of a value hostile, except the ids and words the format checks.
-fn poison(value: &mut Value, name: &str) {
+fn poison(value: &mut Value) {
     const CHECKED: [&str; 23] = [
         "format",
         "id",
@@ -36,10 +36,10 @@ fn poison(value: &mut Value, name: &str) {
     ];
     match value {
         Value::String(text) => *text = format!("{text}{EVIL}"),
-        Value::Array(all) => all.iter_mut().for_each(|each| poison(each, name)),
+        Value::Array(all) => all.iter_mut().for_each(poison),
         Value::Object(all) => {
             let open = all.iter_mut().filter(|(name, _)| !CHECKED.contains(&name.as_str()));
-            open.for_each(|(name, each)| poison(each, name));
+            open.for_each(|(_, each)| poison(each));
         }
         _ => {}
     }
@@ -49,7 +49,7 @@ fn poison(value: &mut Value, name: &str) {
 fn no_text_of_a_record_becomes_markup() {
     let mut view = views::everything(50);
     let mut value = serde_json::to_value(&view.record).expect("a record is JSON");
-    poison(&mut value, "");
+    poison(&mut value);
     view.record = read(&value.to_string()).expect("only free texts were changed");
     view.findings[0].witness[0] += EVIL;
     view.findings[0].picture += EVIL;

@@ -139,6 +139,19 @@ impl Browser {
         all.iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
     }
 
+    /// Closes the window; the driver answers once it is gone.
+    fn close(&self) -> std::io::Result<usize> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(ANSWER))?;
+        let (session, port) = (&self.session, self.port);
+        write!(
+            stream,
+            "DELETE /session/{session} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
+             Connection: close\r\n\r\n"
+        )?;
+        stream.take(ANSWER_BYTES_MAX).read(&mut [0; 1024])
+    }
+
     fn element(&self, selector: &str) -> Value {
         self.command("element", &json!({"using": "css selector", "value": selector}))
     }
@@ -174,10 +187,9 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A panic must not hide behind another one: what cannot be closed is killed.
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.ask("DELETE", &format!("/session/{}", self.session), &Value::Null);
-        }
+        // A killed driver would leave its browser behind, so the window is closed first; if that
+        // fails, a panic must not hide behind another one.
+        let _closed = self.close();
         let _ended = self.driver.kill();
         let _reaped = self.driver.wait();
         let _gone = std::fs::remove_dir_all(&self.profile);
