@@ -72,6 +72,21 @@ pub struct HealError {
     pub undone: Vec<String>,
 }
 
+/// What a guard is made of: a fault that has just been injected.
+pub(crate) struct Injected {
+    pub(crate) fault: Fault,
+    /// Its number in the journal.
+    pub(crate) number: u64,
+    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) deed: Deed,
+    pub(crate) meter: Meter,
+    /// The injector's numbers before the deed.
+    pub(crate) injector: Signals,
+    pub(crate) victim: Victim,
+    /// The victim's number before the deed.
+    pub(crate) felt: Option<u64>,
+}
+
 /// A fault that is on. It is undone by [`Guard::heal`], or when this is dropped.
 ///
 /// Dropping does not start killed processes again: it happens when a run is being torn down.
@@ -90,19 +105,10 @@ pub struct Guard {
 }
 
 impl Guard {
-    #[allow(clippy::too_many_arguments, reason = "called in one place, which has just made them")]
-    pub(crate) fn new(
-        fault: Fault,
-        number: u64,
-        journal: Arc<Mutex<Journal>>,
-        deed: Deed,
-        meter: Meter,
-        injector: Signals,
-        victim: Victim,
-        before: Option<u64>,
-    ) -> Guard {
+    pub(crate) fn new(injected: Injected) -> Guard {
+        let Injected { fault, number, journal, deed, meter, injector, victim, felt } = injected;
         let (what, moves_by_min) = (victim.what.clone(), victim.moves_by_min);
-        let felt = Signal { what, before, moves_by_min, ..Signal::default() };
+        let felt = Signal { what, before: felt, moves_by_min, ..Signal::default() };
         let (restart, healed) = (None, None);
         Guard { fault, number, journal, deed, meter, injector, victim, felt, restart, healed }
     }

@@ -7,7 +7,7 @@
 
 use crate::fault::{Action, Fault};
 use crate::files::{FileError, remove_junk};
-use crate::guard::{Guard, Victim};
+use crate::guard::{Guard, Injected, Victim};
 use crate::heal::resumed;
 use crate::journal::{Entry, Journal, JournalError, Undo, unix_ms};
 use crate::meter::{Meter, Signals};
@@ -93,7 +93,7 @@ impl Injector {
             return Err(error);
         }
         let journal = Arc::clone(&self.journal);
-        Ok(Guard::new(fault, number, journal, deed, meter, injector, victim, felt))
+        Ok(Guard::new(Injected { fault, number, journal, deed, meter, injector, victim, felt }))
     }
 
     fn preflight(&self, fault: &Fault) -> Result<(), InjectError> {

@@ -73,7 +73,8 @@ impl State {
 
     /// The objects without the memory of requests: what replicas are compared by.
     pub fn dump(&self) -> Value {
-        let mut dump = serde_json::to_value(self).unwrap_or_default();
+        let mut dump = serde_json::to_value(self)
+            .expect("a state holds texts, whole numbers and what came as JSON");
         if let Some(fields) = dump.as_object_mut() {
             fields.remove("requests");
             fields.insert("requests_remembered".to_string(), self.requests.len().into());
