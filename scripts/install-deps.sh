@@ -13,6 +13,7 @@ NEEDED=(
     "python3 python3 adapters and Maelstrom nodes written in Python"
     "go golang-go the adapter written in Go"
     "chromedriver chromium-driver driving that browser: zooming, filtering, screenshots"
+    "faketime faketime moving the clock of a process (brings libfaketime)"
 )
 
 say() { echo "install-deps: $*" >&2; }

@@ -18,6 +18,14 @@ pub struct CatalogRow {
     pub caveat: &'static str,
 }
 
+impl CatalogRow {
+    /// What this machine lacks to inject it; `None` if nothing.
+    pub fn lacks(&self) -> Option<String> {
+        let missing = self.id == "skew" && crate::clock::libfaketime().is_none();
+        missing.then(|| crate::clock::ClockError::Missing.to_string())
+    }
+}
+
 /// Whether a fault can be injected by this crate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
@@ -113,8 +121,14 @@ pub const CATALOG: &[CatalogRow] = &[
         id: "loss",
         group: "Network",
         name: "packet loss",
-        carried: Carried::Elsewhere,
-        caveat: "TCP hides single losses: for datagrams only, which the proxy does not carry yet",
+        carried: Carried::Here {
+            does: "throws a share of the datagrams away, drawn from the seed",
+            counter: "chunks dropped",
+            victim: "retries; gaps in sequence numbers",
+            heal: "rules are lifted; a datagram passes there and back",
+        },
+        caveat: "on links of datagrams only: TCP repairs single losses, and the fault is refused \
+                 there",
     },
     CatalogRow {
         id: "delay",
@@ -180,15 +194,27 @@ pub const CATALOG: &[CatalogRow] = &[
         id: "dup",
         group: "Network",
         name: "duplication",
-        carried: Carried::Elsewhere,
-        caveat: "TCP removes duplicates: for datagrams only, which the proxy does not carry yet",
+        carried: Carried::Here {
+            does: "sends a share of the datagrams twice, drawn from the seed",
+            counter: "chunks duplicated",
+            victim: "repeated requests that it counts",
+            heal: "rules are lifted; a datagram passes there and back",
+        },
+        caveat: "on links of datagrams only: TCP removes duplicates, and the fault is refused \
+                 there",
     },
     CatalogRow {
         id: "reorder",
         group: "Network",
         name: "reordering",
-        carried: Carried::Elsewhere,
-        caveat: "TCP restores the order: for datagrams only, which the proxy does not carry yet",
+        carried: Carried::Here {
+            does: "keeps a share of the datagrams back until the next one has overtaken them",
+            counter: "chunks reordered",
+            victim: "its counter of datagrams out of order",
+            heal: "rules are lifted; a datagram passes there and back",
+        },
+        caveat: "on links of datagrams only; one that nothing follows goes on after 50 ms and is \
+                 not counted",
     },
     CatalogRow {
         id: "meta-out",
@@ -345,28 +371,38 @@ pub const CATALOG: &[CatalogRow] = &[
         id: "skew",
         group: "Time",
         name: "clock skew",
-        carried: Carried::Elsewhere,
-        caveat: "needs libfaketime or a virtual machine; only its presence is reported, and Go \
-                 programs ignore it",
+        carried: Carried::Here {
+            does: "moves the time of day of a process that was started with libfaketime",
+            counter: "milliseconds a clock is off, as another program started alike sees it",
+            victim: "time stamps in its log; leases that end early or late",
+            heal: "the offset is set to zero; another program sees the right time",
+        },
+        caveat: "needs libfaketime (scripts/install-deps.sh) and a node started with it, and is \
+                 refused otherwise; programs that do not ask the C library for the time, such as \
+                 those written in Go, are not moved; timers are not moved; sleeping until a moment of \
+                 the monotonic clock, as Python does, fails under libfaketime 0.9.10",
     },
     CatalogRow {
         id: "slowclock",
         group: "Time",
         name: "slow clock",
         carried: Carried::Elsewhere,
-        caveat: "as for skew",
+        caveat: "libfaketime counts its rate from the start of a process: set on a running one, \
+                 the clock would jump, which is skew",
     },
     CatalogRow {
         id: "roll-wrong",
         group: "Cluster",
         name: "rolling restart, wrong order",
         carried: Carried::Here {
-            does: "kill9 or term, node after node, leader first",
+            does: "stops and starts node after node (SIGKILL or SIGTERM), in a given order or \
+                   reversed",
             counter: "processes gone",
             victim: "leaders change during the restarts",
-            heal: "the owner of the system starts the nodes again",
+            heal: "each node is started by its owner before the next one is stopped",
         },
-        caveat: "whether the order was wrong is known only from the leaders seen",
+        caveat: "whether the order was wrong is known only from the leaders seen; the next node is \
+                 stopped when the one before is ready, or at once if that is the mistake to make",
     },
     CatalogRow {
         id: "splitbrain",

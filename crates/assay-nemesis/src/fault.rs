@@ -1,6 +1,7 @@
 //! A fault: what it is called, whom it hits, when, and what is done.
 
 use crate::catalog::{CATALOG, CatalogRow};
+use crate::clock::Clock;
 use crate::files::{Corruption, Fill};
 use crate::process::Process;
 use crate::proxy::{LinkId, LinkRule};
@@ -59,6 +60,19 @@ pub enum Action {
     Corrupt(Corruption),
     /// A disk is filled.
     Fill(Fill),
+    /// The clock of processes is moved.
+    Skew(Skew),
+}
+
+/// A clock that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Skew {
+    /// The clock the processes were started with.
+    pub clock: Clock,
+    /// How far it is off, in milliseconds; negative is behind.
+    pub offset_ms: i64,
+    /// Those who are to notice.
+    pub processes: Vec<Process>,
 }
 
 /// A fault that can be injected.

@@ -5,7 +5,7 @@ use crate::injector::Deed;
 use crate::journal::Journal;
 use crate::meter::{Meter, Signals, farther};
 use crate::process::{Process, ProcessState};
-use crate::proxy::{Direction, LinkId, Probe};
+use crate::proxy::{Direction, LinkId, Probe, Transport};
 use assay_verdict::{Landing, LandingState, Signal};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -41,6 +41,12 @@ impl Victim {
 
     pub(crate) fn read(&mut self) -> Option<u64> {
         (self.read)()
+    }
+
+    /// What it said before, during and after a fault.
+    pub(crate) fn signal(&self, [before, during, after]: [Option<u64>; 3]) -> Signal {
+        let (what, moves_by_min) = (self.what.clone(), self.moves_by_min);
+        Signal { what, before, during, after, moves_by_min }
     }
 }
 
@@ -107,8 +113,7 @@ pub struct Guard {
 impl Guard {
     pub(crate) fn new(injected: Injected) -> Guard {
         let Injected { fault, number, journal, deed, meter, injector, victim, felt } = injected;
-        let (what, moves_by_min) = (victim.what.clone(), victim.moves_by_min);
-        let felt = Signal { what, before: felt, moves_by_min, ..Signal::default() };
+        let felt = victim.signal([felt, None, None]);
         let (restart, healed) = (None, None);
         Guard { fault, number, journal, deed, meter, injector, victim, felt, restart, healed }
     }
@@ -230,6 +235,13 @@ impl Guard {
                     _ => Err(format!("{directory}: there is still junk")),
                 }]
             }
+            Action::Skew(skew) => vec![match skew.clock.measure() {
+                Ok(off) if off.certain_ms() == 0 => {
+                    Ok(format!("{}: the clock is right", skew.clock.file().display()))
+                }
+                Ok(off) => Err(format!("the clock is still off by {} ms", off.certain_ms())),
+                Err(error) => Err(error.to_string()),
+            }],
             Action::Reset(_) | Action::Kill(_) | Action::Terminate(_) | Action::Corrupt(_) => {
                 Vec::new()
             }
@@ -242,7 +254,12 @@ impl Guard {
         if Direction::BOTH.iter().any(|way| mesh.rules(link, *way).changes_anything()) {
             return Ok(format!("{name}: another fault is still on it"));
         }
+        let datagrams = mesh.transport(link) == Transport::Datagrams;
         match mesh.probe(link) {
+            Ok(Probe::Passed) if datagrams => {
+                Ok(format!("{name}: a datagram passes there and back"))
+            }
+            Ok(Probe::Stuck) if datagrams => Err(format!("{name}: a datagram does not pass")),
             Ok(Probe::Passed) => Ok(format!("{name}: a new connection passes")),
             Ok(Probe::NobodyThere) => Ok(format!("{name}: passes; nobody listens behind it")),
             Ok(Probe::Stuck) => Err(format!("{name}: a new connection does not pass")),

@@ -1,5 +1,6 @@
 //! Healing what a killed Assay left behind, from nothing but its journal.
 
+use crate::clock::set_right;
 use crate::files::remove_junk;
 use crate::journal::{BadLine, Contents, Create, Entry, Journal, JournalError, Undo, unix_ms};
 use crate::process::{Process, ProcessState, boot_id};
@@ -111,6 +112,7 @@ fn undone(undo: &Undo, same_boot: bool) -> Result<String, String> {
         }
         Undo::Restore { corruption } => corruption.undo().map_err(|error| error.to_string()),
         Undo::Remove { path } => remove_junk(path).map_err(|error| error.to_string()),
+        Undo::SetClock { path } => set_right(path).map_err(|error| error.to_string()),
     }
 }
 

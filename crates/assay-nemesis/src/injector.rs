@@ -5,6 +5,7 @@
 //! the fault when it is asked to, or when it is dropped. What it says about landing are numbers;
 //! the judgement is that of `assay-verdict`.
 
+use crate::clock::{ClockError, set_right};
 use crate::fault::{Action, Fault};
 use crate::files::{FileError, remove_junk};
 use crate::guard::{Guard, Injected, Victim};
@@ -12,7 +13,7 @@ use crate::heal::resumed;
 use crate::journal::{Entry, Journal, JournalError, Undo, unix_ms};
 use crate::meter::{Meter, Signals};
 use crate::process::{Process, ProcessError, ProcessState};
-use crate::proxy::{Layer, LinkRule, Mesh};
+use crate::proxy::{Layer, LinkId, LinkRule, Mesh, Transport};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -31,6 +32,16 @@ pub enum InjectError {
         /// The fault.
         fault: String,
     },
+    /// What the link carries would not notice.
+    #[error("{fault}: does nothing on {link}: {why}")]
+    Misfit {
+        /// The fault.
+        fault: String,
+        /// The link.
+        link: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// The journal does not take it.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -40,6 +51,9 @@ pub enum InjectError {
     /// The file system does not take it.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A clock cannot be moved.
+    #[error(transparent)]
+    Clock(#[from] ClockError),
 }
 
 /// Injects faults and journals them.
@@ -102,23 +116,42 @@ impl Injector {
             Action::Reset(links) => !links.is_empty(),
             Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => !all.is_empty(),
             Action::Corrupt(_) | Action::Fill(_) => true,
+            Action::Skew(skew) => skew.offset_ms != 0 && !skew.processes.is_empty(),
         };
         if !somebody {
             return Err(InjectError::Nobody { fault: fault.title() });
         }
         match &fault.action {
-            Action::Links(_) | Action::Reset(_) if self.mesh.is_none() => {
-                Err(InjectError::NoMesh { fault: fault.title() })
-            }
-            Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => {
-                all.iter().try_for_each(|process| match process.state()? {
-                    ProcessState::Gone => {
-                        Err(ProcessError::NoSuchProcess { pid: process.pid }.into())
-                    }
-                    _ => Ok(()),
-                })
+            Action::Links(_) | Action::Reset(_) => self.fits(fault),
+            Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => there(all),
+            Action::Skew(skew) => {
+                there(&skew.processes)?;
+                skew.processes.iter().try_for_each(|process| Ok(skew.clock.is_under(process)?))
             }
             Action::Fill(fill) => Ok(fill.preflight()?),
+            _ => Ok(()),
+        }
+    }
+
+    /// A rule that could do nothing on its link would be a fault that misses for sure.
+    fn fits(&self, fault: &Fault) -> Result<(), InjectError> {
+        let Some(mesh) = &self.mesh else {
+            return Err(InjectError::NoMesh { fault: fault.title() });
+        };
+        let misfit = |link: LinkId, why| InjectError::Misfit {
+            fault: fault.title(),
+            link: mesh.name(link),
+            why,
+        };
+        match &fault.action {
+            Action::Links(rules) => rules.iter().try_for_each(|rule| {
+                let why = rule.rules.misfit(mesh.transport(rule.link));
+                why.map_or(Ok(()), |why| Err(misfit(rule.link, why)))
+            }),
+            Action::Reset(links) => links.iter().try_for_each(|link| match mesh.transport(*link) {
+                Transport::Stream => Ok(()),
+                Transport::Datagrams => Err(misfit(*link, "datagrams have no connections")),
+            }),
             _ => Ok(()),
         }
     }
@@ -126,6 +159,13 @@ impl Injector {
     fn journal(&self) -> std::sync::MutexGuard<'_, Journal> {
         self.journal.lock().expect("nothing panics while it holds the journal")
     }
+}
+
+fn there(processes: &[Process]) -> Result<(), InjectError> {
+    processes.iter().try_for_each(|process| match process.state()? {
+        ProcessState::Gone => Err(ProcessError::NoSuchProcess { pid: process.pid }.into()),
+        _ => Ok(()),
+    })
 }
 
 impl Journal {
@@ -145,6 +185,7 @@ fn undo_steps(action: &Action, junk: Option<&Path>) -> Vec<Undo> {
         Action::Fill(_) => {
             junk.map(|path| Undo::Remove { path: path.into() }).into_iter().collect()
         }
+        Action::Skew(skew) => vec![Undo::SetClock { path: skew.clock.file().into() }],
     }
 }
 
@@ -164,6 +205,7 @@ impl Deed {
                 let junk = self.junk.as_deref().expect("a fill has the name of its junk");
                 fill.inflict(junk)?;
             }
+            Action::Skew(skew) => skew.clock.set(skew.offset_ms)?,
         }
         Ok(())
     }
@@ -182,6 +224,9 @@ impl Deed {
             Action::Fill(_) => {
                 let junk = self.junk.as_deref().expect("a fill has the name of its junk");
                 vec![remove_junk(junk).map_err(|e| e.to_string())]
+            }
+            Action::Skew(skew) => {
+                vec![set_right(skew.clock.file()).map_err(|e| e.to_string())]
             }
         };
         let (mut undone, mut troubles) = (Vec::new(), Vec::new());

@@ -59,6 +59,11 @@ pub enum Undo {
         /// The junk.
         path: PathBuf,
     },
+    /// A clock is off, by what stands in a file.
+    SetClock {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl Undo {

@@ -30,9 +30,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Mesh`]: TCP proxies, one for each link, with rules for each direction that can be changed at
-//!   any time.
+//! - [`Mesh`]: proxies, one for each link, with rules for each direction that can be changed at any
+//!   time; for TCP connections and for UDP datagrams.
 //! - [`Process`]: stop, resume and kill, never the wrong one.
+//! - [`Clock`]: the time of day of a process, moved while it runs.
+//! - [`rolling`]: nodes restarted one after the other, in the right order or the wrong one.
 //! - [`shapes`]: partitions as pure functions from nodes to cuts.
 //! - [`schedule`]: which fault when, from a seed.
 //! - [`Injector`], [`Guard`], [`heal_journal`]: announce, act, measure, undo, prove.
@@ -52,12 +54,13 @@ mod journal;
 mod meter;
 mod process;
 mod proxy;
+pub mod rolling;
 pub mod schedule;
 pub mod shapes;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
-pub use clock::libfaketime;
-pub use fault::{Action, Fault, FaultId, Window};
+pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
+pub use fault::{Action, Fault, FaultId, Skew, Window};
 pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};
 pub use guard::{Guard, HealError, Healed, Restart, Victim};
 pub use heal::{HealReport, HealedFault, heal_journal};
@@ -68,6 +71,7 @@ pub use journal::{
 };
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
-    Admission, ConnectionCounts, DELAY_MAX, Delay, DialPort, DialPorts, Direction, Flow,
-    FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Probe, Rules,
+    Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
+    Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,
+    Rules, Share, Transport,
 };

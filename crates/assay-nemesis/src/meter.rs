@@ -1,9 +1,10 @@
 //! Reading the injector's own counters: its half of the proof that a fault landed.
 
+use crate::clock::Measured;
 use crate::fault::Action;
 use crate::files::junk_bytes;
 use crate::process::{Process, ProcessState};
-use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules};
+use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules, Share};
 use assay_verdict::Signal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ impl Meter {
             Action::Kill(_) | Action::Terminate(_) => "processes gone",
             Action::Corrupt(_) => "bits and bytes different",
             Action::Fill(_) => "bytes of junk",
+            Action::Skew(_) => "milliseconds a clock is off",
         }
     }
 
@@ -63,6 +65,10 @@ impl Meter {
                 let bytes = self.junk.as_deref().and_then(junk_bytes);
                 vec![(fill.directory.display().to_string(), bytes)]
             }
+            Action::Skew(skew) => {
+                let off = skew.clock.measure().ok().map(Measured::certain_ms);
+                vec![(skew.clock.file().display().to_string(), off)]
+            }
         }
     }
 
@@ -85,6 +91,9 @@ fn counted(rules: &Rules) -> &'static str {
         Rules { rate: Some(_), .. } => "chunks limited",
         Rules { delay: Some(_), .. } => "chunks delayed",
         Rules { slice: Some(_), .. } => "chunks sliced",
+        Rules { odds, .. } if odds.lose > Share::NONE => "chunks dropped",
+        Rules { odds, .. } if odds.duplicate > Share::NONE => "chunks duplicated",
+        Rules { odds, .. } if odds.reorder > Share::NONE => "chunks reordered",
         _ => "chunks",
     }
 }
@@ -98,6 +107,8 @@ fn moved(counts: &LinkCounts, direction: Direction, rules: &Rules) -> u64 {
         "chunks limited" => flow.chunks_limited,
         "chunks delayed" => flow.chunks_delayed,
         "chunks sliced" => flow.chunks_sliced,
+        "chunks duplicated" => flow.chunks_duplicated,
+        "chunks reordered" => flow.chunks_reordered,
         // A rule that changes nothing can land nowhere.
         _ => 0,
     }

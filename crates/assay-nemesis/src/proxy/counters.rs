@@ -44,7 +44,7 @@ macro_rules! counters {
 counters! {
     /// Live counters of a direction.
     FlowCounters,
-    /// What happened in one direction of a link. A chunk is what one read gave.
+    /// What happened in one direction of a link. A chunk is what one read gave, or a datagram.
     FlowCounts {
         /// Bytes handed on.
         bytes_passed,
@@ -64,6 +64,12 @@ counters! {
         chunks_limited,
         /// Pieces cut out of larger chunks.
         chunks_sliced,
+        /// Datagrams sent a second time.
+        chunks_duplicated,
+        /// Datagrams sent after one that came later.
+        chunks_reordered,
+        /// Datagrams thrown away because too many were waiting: no rule asked for that.
+        chunks_overflowed,
     }
 }
 
@@ -72,9 +78,9 @@ counters! {
     ConnectionCounters,
     /// What happened to the connections of a link.
     ConnectionCounts {
-        /// Connections that arrived and were let in.
+        /// Connections that arrived and were let in; of datagrams, senders not known before.
         opened,
-        /// Connections that were reset on arrival.
+        /// Connections that were reset on arrival; datagrams of senders that were not let in.
         refused,
         /// Connections that were reset later on: asked for, or because bytes had been dropped.
         reset,
@@ -82,6 +88,8 @@ counters! {
         dialed,
         /// Connections that the other side did not take.
         dial_failed,
+        /// Senders of datagrams that were forgotten because nothing came or went for a while.
+        expired,
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Link {
     dials: DialPorts,
     seed: u64,
     connection_number: AtomicU64,
+    /// The way of a probe with datagrams: who sends it, and who takes it instead of the other side.
+    pub(super) probe: Mutex<Option<(SocketAddr, SocketAddr)>>,
 }
 
 /// How a connection came to its end.
@@ -59,6 +61,7 @@ impl Link {
             dials,
             seed,
             connection_number: AtomicU64::new(0),
+            probe: Mutex::new(None),
         }
     }
 
@@ -68,6 +71,18 @@ impl Link {
             request: self.flows[0].snapshot(),
             response: self.flows[1].snapshot(),
         }
+    }
+
+    /// Who takes the datagrams of a sender in place of the other side, because it is a probe.
+    pub(super) fn taker(&self, source: SocketAddr) -> Option<SocketAddr> {
+        let probe = *self.probe.lock().expect("nothing panics while it holds the probe");
+        probe.filter(|(sender, _)| *sender == source).map(|(_, taker)| taker)
+    }
+
+    /// Where the two directions of the next connection have their chances from.
+    pub(super) fn seeds(&self) -> [u64; 2] {
+        let number = self.connection_number.fetch_add(1, Ordering::Relaxed);
+        [0, 1].map(|i| self.seed.wrapping_add(number * 2 + i))
     }
 
     /// The rules in force.
@@ -132,7 +147,7 @@ impl Link {
     async fn connection(&self, mut client: TcpStream) {
         self.connections.opened.add(1);
         let mut resets = self.resets.subscribe();
-        let number = self.connection_number.fetch_add(1, Ordering::Relaxed);
+        let seeds = self.seeds();
         let _small_writes_go_at_once = client.set_nodelay(true);
         let upstream = tokio::select! {
             biased;
@@ -149,8 +164,8 @@ impl Link {
             let (client_read, client_write) = client.split();
             let (server_read, server_write) = upstream.split();
             let pipe = |direction: Direction, from, to| {
-                let seed = self.seed.wrapping_add(number * 2 + direction.index() as u64);
-                Pipe::new(direction, from, to, self.watch(), &self.flows[direction.index()], seed)
+                let i = direction.index();
+                Pipe::new(direction, from, to, self.watch(), &self.flows[i], seeds[i])
             };
             let request = pipe(Direction::Request, client_read, server_write);
             let response = pipe(Direction::Response, server_read, client_write);

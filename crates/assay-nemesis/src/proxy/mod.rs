@@ -20,32 +20,34 @@
 //! ```
 
 mod counters;
+mod datagrams;
 mod dials;
+mod lane;
 mod link;
+mod odds;
 mod pipe;
+mod probe;
 mod rules;
 
 pub use counters::{ConnectionCounts, FlowCounts, LinkCounts};
+pub use datagrams::DatagramLimits;
 pub use dials::{DialPort, DialPorts};
-pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules};
+pub use odds::{Odds, Share};
+pub use probe::Probe;
+pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules, Transport};
 
 use link::Link;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
-use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
+use std::sync::{Arc, Mutex, RwLock};
+use tokio::net::{TcpListener, UdpSocket};
 use tokio::runtime::{Builder, Runtime};
 
 /// Links of one mesh: a hundred nodes that all talk to each other.
 pub const LINKS_MAX: usize = 10_000;
 /// Threads that carry the bytes.
 const WORKERS: usize = 2;
-/// How long a probe waits for its connection to get through.
-const PROBE_TIME_MAX: Duration = Duration::from_secs(12);
-/// How often it looks.
-const PROBE_STEP: Duration = Duration::from_millis(1);
 
 /// A link of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -79,17 +81,8 @@ pub struct LinkInfo {
     pub listen: SocketAddr,
     /// Where `to` really is.
     pub upstream: SocketAddr,
-}
-
-/// What became of a connection made to see whether a link lets one pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Probe {
-    /// It reached the other side.
-    Passed,
-    /// The link tried, and the other side took no connection: nobody is listening there.
-    NobodyThere,
-    /// The link did not even try.
-    Stuck,
+    /// What it carries.
+    pub transport: Transport,
 }
 
 /// All links, and what carries their bytes.
@@ -100,6 +93,8 @@ pub struct Mesh {
     links: RwLock<Vec<(LinkInfo, Arc<Link>)>>,
     layers: AtomicU64,
     dials: DialPorts,
+    /// Held by a probe with datagrams: a link can tell one from others, not two.
+    probing: Mutex<()>,
     seed: u64,
 }
 
@@ -112,26 +107,53 @@ impl Mesh {
             .enable_all()
             .build()?;
         let (links, layers) = (RwLock::default(), AtomicU64::new(0));
-        let dials = DialPorts::default();
-        Ok(Mesh { runtime: Some(runtime), links, layers, dials, seed })
+        let (dials, probing) = (DialPorts::default(), Mutex::new(()));
+        Ok(Mesh { runtime: Some(runtime), links, layers, dials, probing, seed })
     }
 
     /// Adds a link to `upstream` and listens for it on a free port of this machine.
     pub fn add(&self, from: &str, to: &str, upstream: SocketAddr) -> io::Result<LinkId> {
+        let listener = self.runtime().block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let listen = listener.local_addr()?;
+        let (id, link) = self.push(from, to, listen, (upstream, Transport::Stream))?;
+        self.runtime().spawn(link.serve(listener));
+        Ok(id)
+    }
+
+    /// Adds a link that carries datagrams to `upstream`, and takes them on a free port of this
+    /// machine. Nodes that speak both ways have a link for each.
+    pub fn add_datagrams(
+        &self,
+        from: &str,
+        to: &str,
+        upstream: SocketAddr,
+        limits: DatagramLimits,
+    ) -> io::Result<LinkId> {
+        let socket = self.runtime().block_on(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let listen = socket.local_addr()?;
+        let (id, link) = self.push(from, to, listen, (upstream, Transport::Datagrams))?;
+        self.runtime().spawn(datagrams::serve(link, socket, limits));
+        Ok(id)
+    }
+
+    fn push(
+        &self,
+        from: &str,
+        to: &str,
+        listen: SocketAddr,
+        (upstream, transport): (SocketAddr, Transport),
+    ) -> io::Result<(LinkId, Arc<Link>)> {
         let mut links = self.links.write().expect("nothing panics while it holds the links");
         if links.len() >= LINKS_MAX {
             let message = format!("a mesh has at most {LINKS_MAX} links");
             return Err(io::Error::other(message));
         }
-        let listener = self.runtime().block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let id = LinkId(links.len());
-        let listen = listener.local_addr()?;
         let seed = self.seed ^ ((id.0 as u64 + 1) << 32);
         let link = Arc::new(Link::new(upstream, self.dials.clone(), seed));
-        self.runtime().spawn(Arc::clone(&link).serve(listener));
-        let info = LinkInfo { id, from: from.to_string(), to: to.to_string(), listen, upstream };
-        links.push((info, link));
-        Ok(id)
+        let (from, to) = (from.to_string(), to.to_string());
+        links.push((LinkInfo { id, from, to, listen, upstream, transport }, Arc::clone(&link)));
+        Ok((id, link))
     }
 
     /// Who is connected with whom, in the order the links were added.
@@ -143,6 +165,11 @@ impl Mesh {
     /// Where the connecting side of a link has to connect to.
     pub fn listen(&self, link: LinkId) -> SocketAddr {
         self.with(link, |info, _| info.listen)
+    }
+
+    /// What a link carries.
+    pub fn transport(&self, link: LinkId) -> Transport {
+        self.with(link, |info, _| info.transport)
     }
 
     /// `from->to`, for messages and evidence.
@@ -191,33 +218,6 @@ impl Mesh {
     /// connect to a node on purpose may enter theirs.
     pub fn dial_ports(&self) -> &DialPorts {
         &self.dials
-    }
-
-    /// Opens a connection to see whether the link lets it pass. The other side sees a connection
-    /// that is closed again without a byte.
-    pub fn probe(&self, link: LinkId) -> io::Result<Probe> {
-        let before = self.counts(link).connections;
-        let until = Instant::now() + PROBE_TIME_MAX;
-        let connection = TcpStream::connect_timeout(&self.listen(link), PROBE_TIME_MAX);
-        match connection.as_ref().map_err(io::Error::kind) {
-            // A refusal can be so quick that it is seen while connecting; the counters tell.
-            Ok(_) | Err(io::ErrorKind::ConnectionReset) => {}
-            Err(_) => return connection.map(|_| Probe::Stuck),
-        }
-        while Instant::now() < until {
-            let now = self.counts(link).connections;
-            if now.dialed > before.dialed {
-                return Ok(Probe::Passed);
-            }
-            if now.dial_failed > before.dial_failed {
-                return Ok(Probe::NobodyThere);
-            }
-            if now.refused > before.refused {
-                return Ok(Probe::Stuck);
-            }
-            std::thread::sleep(PROBE_STEP);
-        }
-        Ok(Probe::Stuck)
     }
 
     fn with<T>(&self, link: LinkId, look: impl FnOnce(&LinkInfo, &Link) -> T) -> T {

@@ -14,6 +14,7 @@
 //! assert!(!Rules::default().changes_anything());
 //! ```
 
+use super::odds::Odds;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
@@ -53,6 +54,15 @@ impl Direction {
     }
 }
 
+/// What a link carries.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Transport {
+    /// TCP connections.
+    Stream,
+    /// UDP datagrams.
+    Datagrams,
+}
+
 /// Whether bytes get through, from harmless to harsh.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Flow {
@@ -60,7 +70,8 @@ pub enum Flow {
     #[default]
     Pass,
     /// They wait where they are: nothing is read, so the sender fills its buffers and stalls (a
-    /// half-open connection). What waited arrives when the rule is lifted.
+    /// half-open connection). What waited arrives when the rule is lifted. Datagrams wait in a
+    /// queue, because nobody who sends them would stall.
     Hold,
     /// They are read and thrown away: a black hole. A connection that lost bytes this way is reset
     /// when the rule is lifted, because no network delivers a stream with a hole in it.
@@ -100,6 +111,8 @@ pub struct Rules {
     pub rate: Option<NonZeroU64>,
     /// The largest piece written at once, in bytes.
     pub slice: Option<NonZeroU32>,
+    /// What happens to datagrams by chance.
+    pub odds: Odds,
 }
 
 impl Rules {
@@ -124,6 +137,11 @@ impl Rules {
         Rules { slice: Some(bytes_max), ..Rules::default() }
     }
 
+    /// Only chances, for datagrams.
+    pub fn odds(odds: Odds) -> Rules {
+        Rules { odds, ..Rules::default() }
+    }
+
     /// New connections are reset.
     pub fn refuse() -> Rules {
         Rules { admission: Admission::Refuse, ..Rules::default() }
@@ -144,6 +162,7 @@ impl Rules {
             delay,
             rate: smaller(self.rate, below.rate),
             slice: smaller(self.slice, below.slice),
+            odds: self.odds.over(below.odds),
         }
     }
 
@@ -153,6 +172,19 @@ impl Rules {
             && self.delay.is_none()
             && self.rate.is_none()
             && self.slice.is_none()
+    }
+
+    /// What of these rules could do nothing on such a link, and why.
+    pub fn misfit(&self, transport: Transport) -> Option<&'static str> {
+        match transport {
+            Transport::Stream if self.odds != Odds::default() => {
+                Some("loss, duplication and reordering are for datagrams: TCP repairs them")
+            }
+            Transport::Datagrams if self.slice.is_some() => {
+                Some("a datagram cannot be handed on in pieces")
+            }
+            _ => None,
+        }
     }
 
     /// Whether anything would be different without these rules.
@@ -170,12 +202,17 @@ fn smaller<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::odds::Share;
     use super::*;
 
     #[test]
     fn layers_add_up_and_the_harsher_one_wins() {
         let ms = Duration::from_millis;
         let rate = |n| Rules::rate(NonZeroU64::new(n).expect("not zero"));
+        let lose = |percent| {
+            let lose = Share::percent(percent).expect("a share");
+            Rules::odds(Odds { lose, ..Odds::default() })
+        };
         let cases = [
             (Rules::flow(Flow::Hold), Rules::flow(Flow::Drop), Rules::flow(Flow::Drop)),
             (Rules::flow(Flow::Pass), Rules::flow(Flow::Hold), Rules::flow(Flow::Hold)),
@@ -184,6 +221,7 @@ mod tests {
             (rate(10), rate(4), rate(4)),
             (rate(10), Rules::default(), rate(10)),
             (Rules::refuse(), Rules::default(), Rules::refuse()),
+            (lose(50.0), lose(20.0), lose(60.0)),
         ];
         for (upper, lower, both) in cases {
             assert_eq!(upper.over(lower), both, "{upper:?} over {lower:?}");
