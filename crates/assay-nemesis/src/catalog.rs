@@ -378,9 +378,9 @@ pub const CATALOG: &[CatalogRow] = &[
             heal: "the offset is set to zero; another program sees the right time",
         },
         caveat: "needs libfaketime (scripts/install-deps.sh) and a node started with it, and is \
-                 refused otherwise; programs that do not ask the C library for the time, such as \
-                 those written in Go, are not moved; timers are not moved; sleeping until a moment of \
-                 the monotonic clock, as Python does, fails under libfaketime 0.9.10",
+                 refused otherwise; programs that do not ask the C library for the time, such \
+                 as those written in Go, are not moved; timers are not moved; sleeping until a \
+                 moment of the monotonic clock, as Python does, fails under libfaketime 0.9.10",
     },
     CatalogRow {
         id: "slowclock",
