@@ -80,7 +80,8 @@ fn browse(html: &str) {
     frame("all of them", "");
     frame("an eighth of them", "zoom(viewers.get('S2'), 1 / 8)");
     frame("one in a thousand", "zoom(viewers.get('S2'), 1 / 125)");
-    let filter = "const v = viewers.get('S2'), t = performance.now(); v.form.key.value = 'order-7'; \
+    let filter = "const v = viewers.get('S2'), t = performance.now(); \
+                  v.form.key.value = 'order-7'; \
                   v.form.text.value = 'n4'; refilter(v); return performance.now() - t";
     let ms = browser.run(filter, json!([])).as_f64().unwrap_or(f64::NAN);
     println!("  a filter by key and text {ms:>16.0}ms");

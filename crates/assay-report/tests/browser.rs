@@ -183,9 +183,9 @@ fn hostile_text_does_not_run() {
     let evil = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>";
     view.record.sut = evil.into();
     view.findings[0].witness[0] = evil.into();
-    view.findings[0].picture =
-        "<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'><script>parent.ran=1</script></svg>"
-            .into();
+    view.findings[0].picture = "<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'>\
+                                <script>parent.ran=1</script></svg>"
+        .into();
     view.trials[0].marks[0].title = evil.into();
     view.trials[0].windows[0].label = evil.into();
     let browser = opened("hostile", &view, 1300);

@@ -93,6 +93,7 @@ fn finding(of: &JudgedScenario, finding: &Finding, place: &Value) -> Value {
         Reproducer::Minimised { command, .. } => Some(text(command)),
         Reproducer::NotMinimised { command, .. } => command.as_deref().map(text),
     };
+    let id = format!("{}/{}/{}", finding.scenario, finding.hypothesis, finding.id);
     let tags: Vec<&str> = finding.tags.iter().map(|tag| tag.name()).collect();
     let evidence: Vec<String> = finding.evidence.iter().map(|line| text(line)).collect();
     json!({
@@ -101,9 +102,7 @@ fn finding(of: &JudgedScenario, finding: &Finding, place: &Value) -> Value {
         "level": level,
         "message": { "text": format!("{}: {}", finding.id, text(&finding.what_happened)) },
         "locations": [place],
-        "partialFingerprints": {
-            "assayFinding/v1": format!("{}/{}/{}", finding.scenario, finding.hypothesis, finding.id),
-        },
+        "partialFingerprints": { "assayFinding/v1": id },
         "properties": {
             "claims": of.scenario.claims,
             "hypothesis": finding.hypothesis,
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn paths_become_references() {
-        assert_eq!(uri("docs/plan 1.md"), "docs/plan%201.md");
+        assert_eq!(uri("my plans/1.md"), "my%20plans/1.md");
         assert_eq!(uri("a\\b:ü"), "a/b%3A%C3%BC");
     }
 }
