@@ -1,6 +1,6 @@
 //! Facts as short texts, for cells of tables.
 
-use super::judged::{JudgedArm, JudgedScenario};
+use super::judged::{Judged, JudgedArm, JudgedScenario};
 use assay_verdict::{Calibration, Checker, Facts, Fault, Landing, RunFacts, Verdict, Violation};
 
 /// The landing evidence; `None` if there is nothing to show.
@@ -80,6 +80,14 @@ pub(super) fn reason(arm: &JudgedArm) -> String {
 pub(super) fn without_name(sentence: &str, verdict: Verdict) -> &str {
     let rest = sentence.strip_prefix(verdict.name()).and_then(|rest| rest.strip_prefix(": "));
     rest.unwrap_or(sentence)
+}
+
+/// How many canaries there are, and how many were caught; nothing if there are none.
+pub(super) fn canaries(judged: &Judged) -> Option<String> {
+    let all = judged.scenarios.iter().filter(|scenario| scenario.is_canary());
+    let caught = all.clone().filter(|scenario| scenario.as_expected()).count();
+    let all = all.count();
+    (all > 0).then(|| format!("{caught} of {all} canaries caught"))
 }
 
 /// What is to be said about a scenario in which a defect is planted; else nothing.

@@ -9,8 +9,9 @@ const EVIL: &str = "\"'></script></style><img src=x onerror=alert(1)><!--\u{202e
 
 /// Makes every text of a value hostile, except the ids and words the format checks.
 fn poison(value: &mut Value) {
-    const CHECKED: [&str; 23] = [
+    const CHECKED: [&str; 24] = [
         "format",
+        "expect",
         "id",
         "verdict",
         "at",

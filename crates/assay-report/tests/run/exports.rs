@@ -2,7 +2,7 @@
 
 use crate::example;
 use assay_report::run::{RunRecord, junit, sarif, sarif_at, step_summary};
-use assay_verdict::{Facts, Operator, RunVerdict, Verdict};
+use assay_verdict::{Expectation, Facts, Operator, RunVerdict, Verdict};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -78,6 +78,23 @@ fn what_ran_and_says_too_little_is_an_error() {
     record.scenarios[0].verdict = Verdict::PartialSurface;
     record.scenarios[0].arms[0].verdict = Verdict::PartialSurface;
     assert_eq!(cases(&xml(&record))[1].1, "error");
+}
+
+#[test]
+fn a_canary_has_to_fail() {
+    let mut record = example();
+    record.scenarios[0].expect = Expectation::Refuted;
+    record.scenarios[1].expect = Expectation::Refuted;
+    record.verdict = RunVerdict::Inconclusive;
+    let (caught, blind) = (cases(&xml(&record))[2].clone(), cases(&xml(&record))[1].clone());
+    assert_eq!((caught.1.as_str(), blind.1.as_str()), ("passed", "error"));
+    assert!(blind.2.contains("was NOT found"), "{}", blind.2);
+    let log: Value = serde_json::from_str(&sarif(&record).expect("a report")).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let levels: Vec<&Value> = results.iter().map(|result| &result["level"]).collect();
+    assert_eq!(levels, ["warning", "note", "warning", "warning"]);
+    let text = step_summary(&record).expect("a report");
+    assert!(text.contains("1 of 2 canaries caught"), "{text}");
 }
 
 #[test]

@@ -28,6 +28,16 @@ fn case(verdict: Verdict) -> Case {
     }
 }
 
+/// In a canary it is the other way around: the planted defect has to be found, and a pass says
+/// that the oracle is blind.
+fn arm_case(scenario: &JudgedScenario, arm: &JudgedArm) -> Case {
+    match case(arm.judgement.verdict) {
+        Case::Failure if scenario.is_canary() => Case::Passed,
+        Case::Passed if scenario.is_canary() => Case::Error,
+        case => case,
+    }
+}
+
 /// Many programs show a suite as green of which all tests were skipped. The run itself never is
 /// skipped, so a run that shows nothing is not green.
 fn run_case(verdict: RunVerdict) -> Case {
@@ -43,8 +53,9 @@ fn run_case(verdict: RunVerdict) -> Case {
 pub(super) fn document(judged: &Judged) -> String {
     let record = judged.record;
     let mut cases: Vec<Case> = vec![run_case(judged.verdict)];
-    let arms = judged.scenarios.iter().flat_map(|scenario| &scenario.arms);
-    cases.extend(arms.map(|arm| case(arm.judgement.verdict)));
+    for scenario in &judged.scenarios {
+        cases.extend(scenario.arms.iter().map(|arm| arm_case(scenario, arm)));
+    }
     let count = |wanted: Case| cases.iter().filter(|case| **case == wanted).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
@@ -96,11 +107,13 @@ fn arm(out: &mut String, judged: &Judged, scenario: &JudgedScenario, one: &Judge
     let findings = judged.record.findings.iter().filter(|f| f.scenario == record.id);
     let body: Vec<String> = findings.map(finding).collect();
     let verdict = one.judgement.verdict;
-    element(out, case(verdict), verdict.name(), &one.judgement.sentence, &body.join("\n"));
+    let sentence = format!("{}{}", one.judgement.sentence, cells::canary(scenario));
+    element(out, arm_case(scenario, one), verdict.name(), &sentence, &body.join("\n"));
     let seeds: Vec<String> = one.arm.seeds.iter().map(u64::to_string).collect();
     let evidence = format!(
-        "verdict: {verdict}\noracle: {}\noracle evidence: {}\nlanding evidence: {}\ntier: {}\n\
+        "verdict: {verdict}{}\noracle: {}\noracle evidence: {}\nlanding evidence: {}\ntier: {}\n\
          seeds: {}",
+        cells::canary(scenario),
         one.arm.oracle,
         cells::oracle_cell(&one.facts),
         cells::landing_cell(&one.facts),

@@ -1,5 +1,6 @@
 //! SARIF 2.1.0: one result per finding, and one per scenario that says too little.
 
+use super::super::cells;
 use super::super::judged::{Judged, JudgedScenario};
 use super::super::record::{Finding, Reproducer};
 use super::text;
@@ -16,7 +17,11 @@ pub(super) fn document(judged: &Judged, lines: &BTreeMap<String, u32>) -> String
         let place = location(judged, scenario, lines);
         let findings = record.findings.iter().filter(|f| f.scenario == scenario.scenario.id);
         results.extend(findings.map(|one| finding(scenario, one, &place)));
-        if !matches!(scenario.verdict.family(), Family::Pass | Family::Fail) {
+        let told = match scenario.is_canary() {
+            true => scenario.as_expected(),
+            false => matches!(scenario.verdict.family(), Family::Pass | Family::Fail),
+        };
+        if !told {
             results.push(open(scenario, &place));
         }
     }
@@ -87,8 +92,13 @@ fn location(judged: &Judged, of: &JudgedScenario, lines: &BTreeMap<String, u32>)
 
 fn finding(of: &JudgedScenario, finding: &Finding, place: &Value) -> Value {
     let verdict = of.verdict;
-    // A finding of a scenario that did not fail is worth telling, and no error.
-    let level = if verdict.family() == Family::Fail { "error" } else { "warning" };
+    // A finding of a scenario that did not fail is worth telling, and no error; one of a canary
+    // was planted.
+    let level = match verdict.family() {
+        _ if of.is_canary() => "note",
+        Family::Fail => "error",
+        _ => "warning",
+    };
     let command = match &finding.reproducer {
         Reproducer::Minimised { command, .. } => Some(text(command)),
         Reproducer::NotMinimised { command, .. } => command.as_deref().map(text),
@@ -120,12 +130,13 @@ fn finding(of: &JudgedScenario, finding: &Finding, place: &Value) -> Value {
 
 fn open(of: &JudgedScenario, place: &Value) -> Value {
     let verdict = of.verdict;
+    let message = format!("{}: {}{}", of.scenario.id, text(&of.sentence), cells::canary(of));
     json!({
         "ruleId": verdict.name(),
         "ruleIndex": rule_index(verdict),
-        "level": level(verdict),
+        "level": "warning",
         "kind": "fail",
-        "message": { "text": format!("{}: {}", of.scenario.id, text(&of.sentence)) },
+        "message": { "text": message },
         "locations": [place],
         "partialFingerprints": { "assayScenario/v1": of.scenario.id },
         "properties": { "claims": of.scenario.claims },

@@ -33,10 +33,12 @@ pub(super) fn document(judged: &Judged) -> String {
 
 fn counts(judged: &Judged) -> String {
     let count = |verdict: &Verdict| {
-        let count = judged.scenarios.iter().filter(|of| of.verdict == *verdict).count();
+        let real = judged.scenarios.iter().filter(|of| !of.is_canary());
+        let count = real.filter(|of| of.verdict == *verdict).count();
         (count > 0).then(|| format!("{count} {verdict}"))
     };
-    let all: Vec<String> = Verdict::ALL.iter().rev().filter_map(count).collect();
+    let mut all: Vec<String> = Verdict::ALL.iter().rev().filter_map(count).collect();
+    all.extend(cells::canaries(judged));
     if all.is_empty() { "No scenarios".to_string() } else { all.join(", ") }
 }
 
@@ -50,7 +52,7 @@ fn scenarios(page: &mut Markdown, judged: &Judged) {
             let cell = |text: &str| clean::line(text, CELL_CELLS_MAX);
             rows.push(vec![
                 cells::place(&of.scenario.id, &arm.arm.id),
-                cell(&of.scenario.name),
+                cell(&format!("{}{}", of.scenario.name, cells::canary(of))),
                 arm.judgement.verdict.to_string(),
                 cell(&cells::oracle_cell(&arm.facts)),
                 cell(&cells::landing_cell(&arm.facts)),

@@ -52,6 +52,7 @@ struct Sheet {
     exit: u8,
     scenarios_count: usize,
     counts: Vec<(usize, Badge)>,
+    canaries: String,
     header: Vec<Line>,
     results: Vec<Row>,
     findings: Vec<finding::FindingPart>,
@@ -121,7 +122,8 @@ fn sheet(judged: &Judged, view: &RunView) -> Sheet {
         scenario.expect("strays are refused").tabs.push(tab);
     }
     let count = |verdict: &Verdict| {
-        let count = judged.scenarios.iter().filter(|of| of.verdict == *verdict).count();
+        let real = judged.scenarios.iter().filter(|of| !of.is_canary());
+        let count = real.filter(|of| of.verdict == *verdict).count();
         (count > 0).then(|| (count, badge(*verdict)))
     };
     Sheet {
@@ -134,6 +136,7 @@ fn sheet(judged: &Judged, view: &RunView) -> Sheet {
         exit: judged.verdict.exit().code(),
         scenarios_count: judged.scenarios.len(),
         counts: Verdict::ALL.iter().rev().filter_map(count).collect(),
+        canaries: cells::canaries(judged).unwrap_or_default(),
         header: vec![
             line("System under test", &record.sut),
             line("Commit", &record.commit),
@@ -179,7 +182,11 @@ fn rows(of: &JudgedScenario) -> Vec<Row> {
             },
             badge: badge(judged.judgement.verdict),
             oracle: text(&judged.arm.oracle),
-            evidence: text(&cells::oracle_cell(&judged.facts)),
+            evidence: text(&format!(
+                "{}{}",
+                cells::oracle_cell(&judged.facts),
+                if of.is_canary() { "; a canary: a defect is planted" } else { "" }
+            )),
             landing: text(&cells::landing_cell(&judged.facts)),
             tier: cells::tier(&judged.facts),
             seeds: cells::list(&seeds),

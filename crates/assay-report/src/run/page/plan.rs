@@ -105,7 +105,7 @@ fn unverified(judged: &Judged) -> Vec<String> {
     let record = judged.record;
     let mut open = Vec::new();
     for claim in &record.claims {
-        let tried: Vec<_> = judged.trying(&claim.id).collect();
+        let tried: Vec<_> = judged.trying(&claim.id).filter(|of| !of.is_canary()).collect();
         let any = |family: Family| tried.iter().any(|tried| tried.verdict.family() == family);
         // A claim that was broken is not open: it is false.
         if tried.is_empty() {
@@ -123,6 +123,9 @@ fn unverified(judged: &Judged) -> Vec<String> {
     for judged in &judged.scenarios {
         let id = &judged.scenario.id;
         match judged.verdict.family() {
+            _ if judged.is_canary() && !judged.as_expected() => {
+                open.push(format!("{id}: its planted defect was not found."));
+            }
             Family::Pass | Family::Fail => {}
             _ => open.push(format!("{id}: {}", text(&judged.sentence))),
         }

@@ -52,7 +52,11 @@ pub(super) fn part(judged: &Judged, of: &JudgedScenario, view: &RunView) -> Scen
         id: scenario.id.clone(),
         name: name(&scenario.name),
         badge: badge(of.verdict),
-        sentence: text(cells::without_name(&of.sentence, of.verdict)),
+        sentence: text(&format!(
+            "{}{}",
+            cells::without_name(&of.sentence, of.verdict),
+            cells::canary(of)
+        )),
         advice: of.verdict.advice(),
         claims: scenario.claims.iter().map(claim).collect(),
         findings: findings.map(|finding| finding.id.clone()).collect(),
