@@ -90,8 +90,8 @@ fn dependency_direction(tree: &Tree) -> Vec<Finding> {
         let in_tests = TESTS_MAY_USE.iter().find(|(known, _)| *known == name);
         let in_tests = in_tests.map_or(&[][..], |(_, allowed)| *allowed);
         for (used, purpose) in used_crates(&path, manifest, name) {
-            let fits = allowed.contains(&used.as_str());
-            if !fits && !(purpose == Purpose::Tests && in_tests.contains(&used.as_str())) {
+            let in_tests = purpose == Purpose::Tests && in_tests.contains(&used.as_str());
+            if !in_tests && !allowed.contains(&used.as_str()) {
                 let line = line_naming(manifest, &used);
                 let what = format!("`{name}` must not know `{used}`");
                 findings.push(Finding::new(&path, line, what));
