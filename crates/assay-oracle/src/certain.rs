@@ -187,9 +187,9 @@ impl Planted<'_> {
             let ops = self.after.ops.iter().enumerate();
             ops.filter(move |(_, op)| op.op_type == verb && op.key == key)
         };
-        let held = here("acquire")
+        let mut held = here("acquire")
             .filter(|(i, op)| op.process == holder && op.ok(&["acquire"]) && self.before(*i, at));
-        let Some((held, _)) = held.last() else { return false };
+        let Some((held, _)) = held.next_back() else { return false };
         here("acquire").any(|(other, op)| {
             let (_, got) = self.after.span(other);
             let given_back = here("release").any(|(i, release)| {

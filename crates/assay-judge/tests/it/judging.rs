@@ -74,9 +74,12 @@ fn the_answer_and_what_was_consumed() {
     }
 }
 
+/// Checker, history, kind of anomaly, its operations and key.
+type Shown = (&'static str, &'static str, &'static str, &'static [u32], Option<&'static str>);
+
 #[test]
 fn an_anomaly_has_a_witness_a_reason_and_a_picture() {
-    let cases: [(&str, &str, &str, &[u32], Option<&str>); 3] = [
+    let cases: [Shown; 3] = [
         (REGISTER, BAD, "not-linearizable", &[0, 1, 2], Some("\"x\"")),
         ("list-append", SKEW, "G2-item", &[0, 1], None),
         ("no-lost-ack", LOST, "lost-ack", &[1, 2], None),
