@@ -56,6 +56,11 @@ impl Panel {
         self.seats.iter().map(|seat| seat.name.as_str()).collect()
     }
 
+    /// Whether one of them reads dumps of the final state. Others do not know what a dump is.
+    pub fn reads_dumps(&self) -> bool {
+        self.seats.iter().any(Seat::reads_dumps)
+    }
+
     /// What its checkers look at, each kind once.
     pub fn oracle_kinds(&self) -> Vec<OracleKind> {
         let mut kinds = Vec::new();

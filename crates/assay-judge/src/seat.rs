@@ -37,6 +37,22 @@ impl Seat {
         }
     }
 
+    /// Whether it reads dumps of the final state.
+    pub fn reads_dumps(&self) -> bool {
+        matches!(
+            self.name.as_str(),
+            "replicas"
+                | "replay-equivalence"
+                | "invariant"
+                | "no-lost-ack"
+                | "exactly-once"
+                | "at-least-once"
+                | "at-most-once"
+                | "queue"
+                | "fifo-producer"
+        )
+    }
+
     /// Whether its claim is about nodes, so that `node_seen` has to be there.
     pub fn needs_nodes(&self) -> bool {
         matches!(self.name.as_str(), "replicas" | "membership")

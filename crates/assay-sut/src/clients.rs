@@ -1,9 +1,13 @@
 //! Which client does the operations: the one place where kinds of clients are told apart.
 
+use crate::adapter::{AdapterClient, AdapterConfig};
 use crate::client::{Client, ClientError};
 use crate::command::Scope;
+use crate::kv_client::KvClient;
+use crate::maelstrom::{MaelstromClient, MaelstromConfig, Workload};
 use crate::spec::ClientSpec;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Clients that come with Assay.
 pub(crate) const BUILTIN_CLIENTS: [&str; 1] = ["kv"];
@@ -21,7 +25,10 @@ pub(crate) enum ClientKind {
         environment: Vec<(String, String)>,
     },
     /// The nodes themselves speak Maelstrom.
-    Maelstrom,
+    Maelstrom {
+        /// The workload, where the description names one.
+        workload: Option<String>,
+    },
 }
 
 /// Whom a client talks to.
@@ -35,13 +42,19 @@ pub(crate) struct Reach {
     pub(crate) own: usize,
     /// The client's own seed.
     pub(crate) seed: u64,
+    /// Its number.
+    pub(crate) client: usize,
+    /// What it will do.
+    pub(crate) generator: String,
+    /// Where an adapter's own words go.
+    pub(crate) log: PathBuf,
 }
 
 impl ClientKind {
     /// The kind a description asks for.
     pub(crate) fn of(client: &ClientSpec, scope: &Scope) -> ClientKind {
         if client.maelstrom {
-            return ClientKind::Maelstrom;
+            return ClientKind::Maelstrom { workload: client.workload.clone() };
         }
         match &client.command {
             Some(command) => ClientKind::Adapter {
@@ -58,13 +71,44 @@ impl ClientKind {
 
     /// Makes a client.
     pub(crate) fn open(&self, reach: Reach) -> Result<Box<dyn Client>, ClientError> {
-        let kind = match self {
-            ClientKind::Kv => "the client `kv`".to_string(),
-            ClientKind::Adapter { argv, .. } => format!("the adapter `{}`", argv.join(" ")),
-            ClientKind::Maelstrom => "a Maelstrom client".to_string(),
-        };
-        let node = reach.names.get(reach.own).map_or("a node", String::as_str);
-        let message = format!("{kind} for {node} is not part of this build; use another build");
-        Err(ClientError { message })
+        let Reach { addresses, names, own, seed, client, generator, log } = reach;
+        match self {
+            ClientKind::Kv => Ok(Box::new(KvClient::new(&generator, addresses, own, names)?)),
+            ClientKind::Adapter { argv, environment } => {
+                let mut config = AdapterConfig::new(argv.clone());
+                config.environment = environment.iter().cloned().collect();
+                (config.log, config.client, config.seed) = (log, client, seed);
+                (config.names, config.addresses, config.own) = (names, addresses, own);
+                config.options.insert("generator".to_string(), generator.into());
+                Ok(Box::new(AdapterClient::start(config)?))
+            }
+            ClientKind::Maelstrom { workload } => {
+                let workload = maelstrom_workload(workload.as_deref(), &generator)?;
+                // Workloads of one object know no keys; with one key the generators call it k0.
+                let object = (workload != Workload::LinKv).then(|| "k0".into());
+                let config = MaelstromConfig { client, names, addresses, own, workload, object };
+                Ok(Box::new(MaelstromClient::new(config)?))
+            }
+        }
     }
+}
+
+/// The Maelstrom workload for a generator, unless the description names one.
+pub(crate) fn maelstrom_workload(
+    described: Option<&str>,
+    generator: &str,
+) -> Result<Workload, ClientError> {
+    let name = described.unwrap_or(match generator {
+        "register" => "lin-kv",
+        "set" => "g-set",
+        "counter" => "pn-counter",
+        "list-append" => "txn-list-append",
+        "rw-register" => "txn-rw-register",
+        other => other,
+    });
+    Workload::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Workload::NAMES.iter().map(|(name, _)| *name).collect();
+        let known = known.join(", ");
+        ClientError { message: format!("there is no Maelstrom workload `{name}`: {known}") }
+    })
 }

@@ -30,27 +30,27 @@ mod heartbeat;
 #[allow(dead_code, reason = "used by the clients")]
 mod http;
 mod json_lines;
-mod maelstrom;
+mod kv_client;
 mod logs;
+mod maelstrom;
 mod ports;
 mod probe;
 mod processes;
 mod sockets;
 mod spec;
 mod template;
-mod kv_client;
 
 pub use adapter::{
     AdapterClient, AdapterConfig, AdapterCounts, AdapterWatch, READY_TIME_MAX, RESTARTS_MAX,
     UNANSWERED_MAX,
 };
 pub use client::{Client, ClientError};
+pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
+pub use error::SutError;
+pub use kv_client::KvClient;
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,
 };
-pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
-pub use error::SutError;
 pub use processes::{PROCESSES_NAME, reap_orphans};
 pub use spec::{Retries, SpecError, SystemSpec, builtin_names, load};
-pub use kv_client::KvClient;

@@ -38,4 +38,4 @@ pub use arrivals::{Arrivals, arrivals};
 pub use call::{Call, Reply, Script};
 pub use catalog::{GENERATORS, GeneratorInfo, OpInfo, OptionInfo, Resend, generator};
 pub use config::{CLIENTS_MAX, Config, ConfigError, Distribution, KEYS_MAX};
-pub use workload::Workload;
+pub use workload::{Dumps, Workload};

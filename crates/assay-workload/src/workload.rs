@@ -25,6 +25,15 @@ const TTL_MS_MAX: u64 = 86_400_000;
 /// Amounts of money: sums of them stay far from what 64 bits hold.
 const AMOUNT_MAX: u64 = 1_000_000_000;
 
+/// Whether the replicas are dumped at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dumps {
+    /// A checker reads them.
+    Wanted,
+    /// Nobody does.
+    NotWanted,
+}
+
 /// What clients do, before, during and after a run.
 #[derive(Clone, Debug)]
 pub struct Workload {
@@ -71,6 +80,12 @@ impl Workload {
         self.info
     }
 
+    /// Whether a client must have the answer to one call before it makes the next: what it does
+    /// depends on what it holds, or on what it has seen itself.
+    pub fn is_sequential(&self) -> bool {
+        matches!(self.info.name, "lock" | "lease" | "session")
+    }
+
     /// What must be done, in this order, before the clients start. Not a part of the history: the
     /// checkers are told what it leaves behind (`total` of a bank).
     pub fn setup(&self) -> Vec<Call> {
@@ -100,8 +115,11 @@ impl Workload {
     }
 
     /// What is read once nothing is under way any more, on a system of `nodes` nodes.
-    pub fn finals(&self, nodes: usize) -> Box<dyn Script> {
+    /// Dumps of the replicas come last, and only for checkers that read them: others do not know
+    /// what a dump is.
+    pub fn finals(&self, nodes: usize, dumps: Dumps) -> Box<dyn Script> {
         let mut finals = Finals::new();
+        let dumped = if dumps == Dumps::Wanted { nodes } else { 0 };
         let read = |op: &str, number| Call::new(op, Some(key(number)), Value::Null);
         let keys = 0..self.keys.count();
         match &self.kind {
@@ -117,7 +135,7 @@ impl Workload {
             Kind::Queue { .. } => {
                 keys.clone().for_each(|number| finals.drain(read("dequeue", number)));
                 // Queues are dumped one by one: their checkers judge each apart, also its dumps.
-                keys.for_each(|number| finals.dump(Some(key(number)), nodes));
+                keys.for_each(|number| finals.dump(Some(key(number)), dumped));
                 return Box::new(finals);
             }
             Kind::Lock | Kind::Lease { .. } => {}
@@ -127,7 +145,7 @@ impl Workload {
             }),
         }
         // After all reads: replicas are compared while nothing else is under way.
-        finals.dump(None, nodes);
+        finals.dump(None, dumped);
         Box::new(finals)
     }
 

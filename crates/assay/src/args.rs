@@ -1,8 +1,10 @@
 //! The command line, as types. The doc comments here are the help texts.
 
 mod plan;
+mod run;
 
 pub use plan::{LintFormat, PlanCommand, PlanMode};
+pub use run::{DemoArgs, DoctorArgs, ExportArgs, ReproduceArgs, RunArgs};
 
 use crate::exit::Exit;
 use assay_check::ModelKind;
@@ -29,6 +31,9 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    Demo(DemoArgs),
+    Run(Box<RunArgs>),
+    Reproduce(ReproduceArgs),
     Check(Box<CheckArgs>),
     /// Look at operation histories: validate, convert, stats.
     #[command(subcommand)]
@@ -42,6 +47,7 @@ pub enum Command {
     Plan(PlanCommand),
     Explain(ExplainArgs),
     Heal(HealArgs),
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

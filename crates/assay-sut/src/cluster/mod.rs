@@ -16,6 +16,7 @@ use crate::clients::{ClientKind, Reach};
 use crate::command::Scope;
 use crate::error::SutError;
 use crate::logs::lines_with;
+use crate::maelstrom::Services;
 use crate::processes::Processes;
 use crate::spec::{Description, SystemSpec};
 use asks::Counted;
@@ -23,7 +24,7 @@ use assay_nemesis::{LinkId, Mesh, Process};
 use node::{Node, lock};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -47,6 +48,11 @@ struct Inner {
     /// What commands that are for no single node are put together from.
     scope: Scope,
     processes: Mutex<Processes>,
+    /// What clients do.
+    generator: String,
+    directory: PathBuf,
+    /// What Maelstrom offers to nodes; shared by all of them.
+    services: Services,
     started: Instant,
     stopping: (Mutex<bool>, Condvar),
     bypasses: Mutex<Bypasses>,
@@ -189,7 +195,15 @@ impl Cluster {
             names: inner.names.clone(),
             own: index % inner.names.len(),
             seed: inner.scope.seed.wrapping_add(index as u64),
+            client: index,
+            generator: inner.generator.clone(),
+            log: inner.directory.join("logs").join(format!("client-{index}.log")),
         })
+    }
+
+    /// Whether a client costs no more than a connection: then there may be many of them.
+    pub fn has_light_clients(&self) -> bool {
+        self.inner.described().client.command.is_none()
     }
 
     /// Where clients reach each node: the proxies.

@@ -5,6 +5,7 @@ use crate::error::SutError;
 use crate::heartbeat::Heartbeat;
 use crate::http::Connection;
 use crate::logs::{lines_with, tail};
+use crate::maelstrom::{Body, INIT_TIME_MAX, Relay, RelayConfig, Services};
 use crate::processes::Processes;
 use crate::spec::{Description, ReadySpec, StopSignal};
 use assay_nemesis::{DialPorts, Process, ProcessState};
@@ -39,17 +40,17 @@ struct Running {
     /// Times it was started again and became ready.
     restarts: u64,
     ends: Option<MaelstromEnds>,
+    relay: Option<Relay>,
 }
 
 /// What a node that speaks Maelstrom is connected by: its input and output, the socket on which
 /// others reach it, and where it reaches them.
 #[derive(Debug)]
-#[allow(dead_code, reason = "held open for the node; the relay takes them over")]
-pub(crate) struct MaelstromEnds {
-    pub(crate) stdin: ChildStdin,
-    pub(crate) stdout: ChildStdout,
-    pub(crate) listener: TcpListener,
-    pub(crate) peers: std::collections::BTreeMap<String, SocketAddr>,
+struct MaelstromEnds {
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    listener: TcpListener,
+    peers: std::collections::BTreeMap<String, SocketAddr>,
 }
 
 /// What a node has to do to be ready after a start.
@@ -151,6 +152,30 @@ impl Node {
             listener: listener.try_clone()?,
             peers: peers.map(|(name, address)| (name.clone(), *address)).collect(),
         })
+    }
+
+    /// Lets the relay take over: from now on the node can be reached.
+    pub(crate) fn attach(
+        &self,
+        node_names: Vec<String>,
+        services: Services,
+        setup: Vec<Body>,
+    ) -> Result<(), SutError> {
+        let Some(ends) = self.running().ends.take() else { return Ok(()) };
+        let config = RelayConfig {
+            name: self.name.clone(),
+            node_names,
+            peers: ends.peers,
+            services,
+            setup,
+            init_time_max: INIT_TIME_MAX,
+        };
+        // Without the lock: a node may take its time to say that it is initialised.
+        match Relay::attach(config, ends.stdin, ends.stdout, ends.listener) {
+            Ok(relay) => self.running().relay = Some(relay),
+            Err(error) => return Err(self.did_not_start(error.to_string())),
+        }
+        Ok(())
     }
 
     fn no_start(&self, command: &Command, error: std::io::Error) -> SutError {
@@ -257,7 +282,7 @@ impl Node {
     /// Until the child is waited for its number, and that of its group, belongs to nobody else: so
     /// the group is killed first.
     fn finish(&self, running: &mut Running, processes: &Mutex<Processes>) -> String {
-        running.ends = None;
+        (running.ends, running.relay) = (None, None);
         let Some((mut child, process)) = running.child.take() else {
             return "it was stopped".to_string();
         };

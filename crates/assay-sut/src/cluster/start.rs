@@ -3,8 +3,10 @@
 use super::node::{Mark, Node};
 use super::wires::{Wires, Wiring};
 use super::{Bypasses, Inner};
+use crate::clients::maelstrom_workload;
 use crate::command::Scope;
 use crate::error::SutError;
+use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::spec::{ReadySpec, SystemSpec, checked_options};
 use assay_nemesis::{Mesh, Process};
@@ -30,6 +32,8 @@ pub struct Launch<'a> {
     pub directory: &'a Path,
     /// The seed of the run.
     pub seed: u64,
+    /// What clients will do, by the name of its generator: a client speaks its language.
+    pub generator: &'a str,
     /// What `{assay}` stands for.
     pub executable: &'a Path,
     /// How nodes reach each other.
@@ -133,6 +137,9 @@ impl Attempt<'_> {
             nodes,
             scope,
             processes,
+            generator: self.launch.generator.to_string(),
+            directory: self.directory.clone(),
+            services: Services::default(),
             started: Instant::now(),
             stopping: (Mutex::new(false), Condvar::new()),
             bypasses: Mutex::new(Bypasses::default()),
@@ -185,6 +192,9 @@ fn bring_up(inner: &Inner) -> Result<(), Failed> {
         let (_, mark) = node.spawn(described, held, &inner.processes)?;
         marks.push(mark);
     }
+    for node in &inner.nodes {
+        attach(inner, node)?;
+    }
     let probes = [Some(&described.node.ready), described.formed.as_ref()];
     for ready in probes.into_iter().flatten() {
         for (index, mark) in marks.iter().enumerate() {
@@ -197,6 +207,18 @@ fn bring_up(inner: &Inner) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Connects a node that speaks Maelstrom with the others, and tells it who it is.
+fn attach(inner: &Inner, node: &Node) -> Result<(), SutError> {
+    if !inner.described().client.maelstrom {
+        return Ok(());
+    }
+    let described = inner.described().client.workload.as_deref();
+    let workload = maelstrom_workload(described, &inner.generator)
+        .map_err(|error| SutError::Missing { capabilities: vec![error.message] })?;
+    let setup = workload.setup(&inner.names);
+    node.attach(inner.names.clone(), inner.services.clone(), setup)
 }
 
 fn wait_ready(inner: &Inner, index: usize, ready: &ReadySpec, mark: &Mark) -> Result<(), SutError> {
@@ -222,6 +244,7 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     node.wait_gone(described.node.stop.grace());
     let held = inner.wires.held.get(index);
     let (process, mark) = node.spawn(described, held, &inner.processes)?;
+    attach(inner, node)?;
     wait_ready(inner, index, &described.node.ready, &mark)?;
     node.count_restart();
     Ok(process)

@@ -230,6 +230,8 @@ pub(crate) struct ClientSpec {
     pub(crate) environment: BTreeMap<String, Template>,
     #[serde(default)]
     pub(crate) maelstrom: bool,
+    /// The Maelstrom workload, where the generator leaves a choice.
+    pub(crate) workload: Option<String>,
     /// The port it talks to; not needed if clients have only one.
     pub(crate) port: Option<String>,
     pub(crate) retries: Retries,

@@ -108,7 +108,7 @@ pub fn run(workload: &Workload, clients: usize, twin: &mut Twin, calls: usize) -
         let reply = recorder.act(twin, client, &call);
         scripts[client].observe(&call, &reply);
     }
-    let mut finals = workload.finals(3);
+    let mut finals = workload.finals(3, assay_workload::Dumps::Wanted);
     while let Some(call) = finals.next() {
         let reply = recorder.act(twin, clients, &call);
         finals.observe(&call, &reply);

@@ -207,7 +207,7 @@ fn a_client_releases_what_it_may_hold_and_nothing_else() {
 fn an_end_that_never_succeeds_ends_all_the_same() {
     for info in GENERATORS {
         let workload = Workload::new(&Config::new(info.name, 1, 2, 1)).expect(info.name);
-        let mut finals = workload.finals(3);
+        let mut finals = workload.finals(3, assay_workload::Dumps::Wanted);
         let mut count = 0;
         while let Some(call) = finals.next() {
             count += 1;

@@ -1,6 +1,7 @@
 //! One file per command, and what they share: opening files and reporting trouble.
 
 mod check;
+mod doctor;
 mod explain;
 mod generate;
 mod heal;
@@ -12,6 +13,7 @@ mod pick;
 pub mod plan;
 mod plan_pages;
 mod report;
+mod run;
 mod verdict_pages;
 
 use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
@@ -26,6 +28,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Runs a command; the exit code says how it ended.
 pub fn run(cli: Cli) -> Exit {
     match cli.command {
+        Command::Demo(args) => run::demo(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => run::reproduce(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
         Command::Kv(command) => kv::run(command),

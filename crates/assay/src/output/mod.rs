@@ -7,6 +7,7 @@ pub mod oracles;
 mod page;
 pub mod plan;
 pub mod plan_machine;
+pub mod run;
 mod stats;
 
 pub use human::{finding_text, grouped, human, place};

@@ -52,7 +52,16 @@ pub fn launch(
     let options: BTreeMap<String, Value> = serde_json::from_value(options).expect("a table");
     let executable = Path::new(env!("CARGO_BIN_EXE_assay"));
     let options = &options;
-    Cluster::start(&Launch { spec, nodes, options, directory, seed: 1, executable, wiring })
+    Cluster::start(&Launch {
+        spec,
+        nodes,
+        options,
+        directory,
+        seed: 1,
+        generator: "register",
+        executable,
+        wiring,
+    })
 }
 
 /// Three nodes of the store.

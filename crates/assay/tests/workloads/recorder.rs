@@ -83,7 +83,7 @@ impl Recorder {
         if let Some((open, _)) = late {
             recorder.end(open);
         }
-        let mut finals = workload.finals(NODES);
+        let mut finals = workload.finals(NODES, assay_workload::Dumps::Wanted);
         while let Some(call) = finals.next() {
             let open = recorder.begin(config.clients, &call, &mut clients[0]);
             finals.observe(&call, &open.reply);

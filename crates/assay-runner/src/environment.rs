@@ -1,0 +1,273 @@
+//! What this machine has and can do, found out by trying; and what the tested project brings along.
+
+use assay_report::run::{Presence, Requirement, Tool};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a program may take to say its version.
+const VERSION_TIME_MAX: Duration = Duration::from_secs(5);
+/// Files that are listed as tools of one kind.
+const TOOLS_MAX: usize = 50;
+
+/// Something this machine can or cannot do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Capability {
+    /// What.
+    pub what: String,
+    /// Whether it can.
+    pub present: bool,
+    /// A version, or what was seen.
+    pub seen: String,
+    /// What it is for, or what to do about it.
+    pub note: String,
+}
+
+/// A program on the path.
+pub fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let runs = |file: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(&path).map(|directory| directory.join(program)).find(runs)
+}
+
+/// The first line a program says about its version.
+pub fn version(program: &str) -> Option<String> {
+    let argument = if program == "go" || program == "java" { "version" } else { "--version" };
+    let argument = if program == "java" { "-version" } else { argument };
+    let mut child = Command::new(on_path(program)?)
+        .arg(argument)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let until = Instant::now() + VERSION_TIME_MAX;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() >= until {
+            let _gone = child.kill();
+            let _reaped = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().ok()?;
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    let line = String::from_utf8_lossy(&text).lines().next()?.trim().to_string();
+    Some(line.chars().take(120).collect())
+}
+
+/// What matters to runs, tried one by one.
+pub fn capabilities() -> Vec<Capability> {
+    let mut found = vec![
+        tried(
+            "loopback",
+            "a port of its own",
+            std::net::TcpListener::bind("127.0.0.1:0").is_ok(),
+            "systems, clients and proxies talk over it",
+        ),
+        tried(
+            "process table",
+            "/proc/self/stat",
+            Path::new("/proc/self/stat").exists(),
+            "processes are told apart by number and start time",
+        ),
+        tried(
+            "connection table",
+            "/proc/net/tcp",
+            Path::new("/proc/net/tcp").exists(),
+            "traffic that goes around the proxies is found there",
+        ),
+        tried("freeze a process", "SIGSTOP and SIGCONT on a child", can_pause(), "fault pause"),
+    ];
+    let faketime = assay_nemesis::libfaketime();
+    found.push(Capability {
+        what: "libfaketime".to_string(),
+        present: faketime.is_some(),
+        seen: faketime.map_or("not found".to_string(), |path| path.display().to_string()),
+        note: "fault skew; Debian: apt-get install libfaketime".to_string(),
+    });
+    for (program, note) in [
+        ("python3", "adapters and nodes in Python"),
+        ("go", "adapters in Go; Debian: apt-get install golang-go"),
+        ("git", "the commit under test"),
+    ] {
+        let seen = version(program);
+        found.push(Capability {
+            what: program.to_string(),
+            present: seen.is_some(),
+            seen: seen.unwrap_or("not found".to_string()),
+            note: note.to_string(),
+        });
+    }
+    found
+}
+
+fn tried(what: &str, seen: &str, present: bool, note: &str) -> Capability {
+    let seen = if present { seen.to_string() } else { format!("{seen}: refused") };
+    Capability { what: what.to_string(), present, seen, note: note.to_string() }
+}
+
+fn can_pause() -> bool {
+    let child = Command::new("sleep").arg("10").stdin(Stdio::null()).spawn();
+    let Ok(mut child) = child else { return false };
+    let paused = assay_nemesis::Process::of(child.id())
+        .and_then(|process| process.pause().and_then(|()| process.resume()));
+    let _gone = child.kill();
+    let _reaped = child.wait();
+    paused.is_ok()
+}
+
+/// Whether a requirement of a plan is met, and how one knows. What cannot be found out counts as
+/// missing until somebody says that it is there: a run that guesses is worth nothing.
+pub fn requirement(text: &str, told: &[String]) -> Requirement {
+    let row = |presence, version, source: &str| Requirement {
+        requirement: text.to_string(),
+        presence,
+        version,
+        source: source.to_string(),
+    };
+    let said = |told: &String| text.to_lowercase().contains(&told.to_lowercase());
+    if told.iter().any(said) {
+        return row(Presence::Present, None, "the operator says so");
+    }
+    let mut unprobed = Vec::new();
+    let mut versions = Vec::new();
+    for part in text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
+        match probe(part) {
+            Probed::There(version) => versions.extend(version),
+            Probed::Missing => return row(Presence::Missing, None, &format!("no `{part}` here")),
+            Probed::CannotTell => unprobed.push(part),
+        }
+    }
+    if unprobed.is_empty() {
+        let version = (!versions.is_empty()).then(|| versions.join("; "));
+        return row(Presence::Present, version, "probed");
+    }
+    let hint = format!("cannot be probed; if it is there, say --have \"{}\"", unprobed[0]);
+    row(Presence::Missing, None, &hint)
+}
+
+enum Probed {
+    There(Option<String>),
+    Missing,
+    CannotTell,
+}
+
+fn probe(part: &str) -> Probed {
+    let lower = part.to_lowercase();
+    let first = lower.split_whitespace().next().unwrap_or_default().trim_matches('`');
+    if first == "linux" {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
+        return match cfg!(target_os = "linux") {
+            true => Probed::There(release.map(|text| text.trim().to_string())),
+            false => Probed::Missing,
+        };
+    }
+    if lower.contains("unprivileged") || lower.contains("no root") {
+        return Probed::There(None);
+    }
+    if lower.contains("free port") || lower.contains("loopback") {
+        let bound = std::net::TcpListener::bind("127.0.0.1:0").is_ok();
+        return if bound { Probed::There(None) } else { Probed::Missing };
+    }
+    if lower.contains("libfaketime") {
+        let found = assay_nemesis::libfaketime();
+        return found
+            .map_or(Probed::Missing, |path| Probed::There(Some(path.display().to_string())));
+    }
+    let is_name = !first.is_empty()
+        && first.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b));
+    if is_name && on_path(first).is_some() {
+        return Probed::There(version(first));
+    }
+    // A single word is the name of a program; a phrase may be anything.
+    if is_name && part.split_whitespace().count() == 1 {
+        Probed::Missing
+    } else {
+        Probed::CannotTell
+    }
+}
+
+/// What the project already brings for testing.
+pub fn toolbox(root: &Path) -> Vec<Tool> {
+    let mut tools = Vec::new();
+    let directories = [
+        ("tools", "tool"),
+        ("scripts", "script"),
+        ("bin", "program"),
+        ("tests/integration", "integration test"),
+        ("tests/stability", "stability test"),
+        ("tests/chaos", "chaos test"),
+        ("docs/runbooks", "runbook"),
+        ("docs/testing", "testing document"),
+        (".github/workflows", "CI workflow"),
+        (".ci", "CI script"),
+    ];
+    for (directory, role) in directories {
+        let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .filter(|name| !name.starts_with('.'))
+            .collect();
+        names.sort();
+        let tool = |name: String| Tool { path: format!("{directory}/{name}"), role: role.into() };
+        tools.extend(names.into_iter().take(TOOLS_MAX).map(tool));
+    }
+    for (file, role) in [
+        ("Makefile", "make targets"),
+        ("justfile", "just recipes"),
+        ("docs/stability-test-plan.md", "test plan"),
+    ] {
+        if root.join(file).is_file() {
+            tools.push(Tool { path: file.to_string(), role: role.to_string() });
+        }
+    }
+    tools
+}
+
+/// The commit that is tested, as far as anybody can tell.
+pub fn commit(root: &Path) -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").current_dir(root).args(arguments).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        output.status.success().then_some(text)
+    };
+    let Some(head) = git(&["rev-parse", "HEAD"]) else { return "not under git".to_string() };
+    match git(&["status", "--porcelain", "--untracked-files=no"]) {
+        Some(changes) if changes.is_empty() => head,
+        _ => format!("{head} with changes that are not committed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_probed_or_asked_for_and_never_guessed() {
+        let cases = [
+            ("Linux, unprivileged user, three free ports per node", &[][..], Presence::Present),
+            ("no-such-program-anywhere", &[], Presence::Missing),
+            ("a cluster of five machines", &[], Presence::Missing),
+            ("a cluster of five machines", &["cluster of five"], Presence::Present),
+            ("sh", &[], Presence::Present),
+        ];
+        for (text, told, expected) in cases {
+            let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+            assert_eq!(requirement(text, &told).presence, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_toolbox_lists_what_is_there_and_an_empty_one_is_an_answer() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_eq!(toolbox(directory.path()), []);
+        std::fs::create_dir(directory.path().join("scripts")).expect("made");
+        std::fs::write(directory.path().join("scripts/soak.sh"), "").expect("written");
+        assert_eq!(toolbox(directory.path())[0].path, "scripts/soak.sh");
+    }
+}

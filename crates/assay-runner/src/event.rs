@@ -1,0 +1,220 @@
+//! What happens in a run, as one stream: for the screen, for the log, and for whoever watches.
+
+use assay_verdict::{Outcome, RunVerdict, Verdict};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Why a trial is run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To see that the harness works.
+    Smoke,
+    /// To harden the claim.
+    Hardening,
+    /// To see a violation again.
+    Reproduce,
+    /// To make a violation smaller.
+    Reduce,
+    /// To find out whose fault it is.
+    Blame,
+}
+
+impl Purpose {
+    /// Its word in file names and on screens.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Smoke => "smoke",
+            Purpose::Hardening => "hardening",
+            Purpose::Reproduce => "reproduce",
+            Purpose::Reduce => "reduce",
+            Purpose::Blame => "blame",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "snake_case")]
+pub enum RunEvent {
+    /// A run begins, or goes on after it was interrupted.
+    RunStarted {
+        /// The plan.
+        plan: String,
+        /// Where everything is written.
+        directory: String,
+        /// Scenarios and arms that will be run.
+        trials_planned: Vec<String>,
+        /// Whether an earlier run is taken up again.
+        resumed: bool,
+    },
+    /// The system was looked through for tools of its own.
+    ToolboxDiscovered {
+        /// What was found.
+        tools: usize,
+    },
+    /// What this machine can do was found out.
+    EnvironmentProbed {
+        /// What is missing.
+        missing: Vec<String>,
+    },
+    /// Something a killed run had left behind was put in order.
+    Healed {
+        /// What.
+        what: String,
+    },
+    /// A scenario begins.
+    ScenarioStarted {
+        /// Its id.
+        scenario: String,
+        /// Its name.
+        name: String,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// The scenario or arm.
+        scenario: String,
+        /// What for.
+        purpose: Purpose,
+        /// Its seed.
+        seed: u64,
+        /// How long it will take, about.
+        expected_ms: u64,
+    },
+    /// The system answers.
+    SystemReady {
+        /// How many nodes.
+        nodes: usize,
+        /// How long that took.
+        took_ms: u64,
+    },
+    /// How far a trial is. Not written to the log: there are many.
+    Progress {
+        /// Since the start of the workload.
+        elapsed_ms: u64,
+        /// How long the workload is to last.
+        total_ms: u64,
+        /// Operations a second, of late.
+        rate: u64,
+        /// Operations that took effect.
+        ok: u64,
+        /// Operations that did not.
+        fail: u64,
+        /// Operations of unknown outcome.
+        unknown: u64,
+        /// Faults that are on.
+        faults: Vec<String>,
+    },
+    /// A fault begins.
+    FaultOpened {
+        /// Its name.
+        id: String,
+        /// Whom it is meant for.
+        target: String,
+    },
+    /// A fault is healed.
+    FaultClosed {
+        /// Its name.
+        id: String,
+        /// Whom it hit.
+        target: String,
+        /// Whether it landed, in a word.
+        landing: String,
+        /// The numbers, or what went wrong.
+        evidence: String,
+    },
+    /// The workload is over; whether the system came to rest.
+    Quiescent {
+        /// No operation in flight.
+        in_flight: String,
+        /// Nothing pending.
+        pending: String,
+        /// Replicas equal.
+        converged: String,
+    },
+    /// Checkers have looked at the history.
+    Judged {
+        /// What they say.
+        outcome: Outcome,
+        /// Operations they consumed.
+        consumed: u64,
+        /// Anomalies they found.
+        anomalies: u64,
+        /// Planted anomalies they caught, and how many were planted.
+        caught: Option<[u64; 2]>,
+    },
+    /// A trial is over.
+    TrialEnded {
+        /// The scenario or arm.
+        scenario: String,
+        /// What for.
+        purpose: Purpose,
+        /// Its seed.
+        seed: u64,
+        /// How it ended.
+        result: String,
+        /// Whether it was taken from an earlier, interrupted run.
+        reused: bool,
+    },
+    /// A violation is made smaller.
+    Reducing {
+        /// What is tried.
+        what: String,
+        /// Whether it still fails; `None` before it is known.
+        still_fails: Option<bool>,
+    },
+    /// A scenario is over.
+    ScenarioEnded {
+        /// Its id.
+        scenario: String,
+        /// Its verdict.
+        verdict: Verdict,
+        /// Why.
+        sentence: String,
+    },
+    /// The run is over.
+    RunEnded {
+        /// Its verdict.
+        verdict: RunVerdict,
+        /// How long it took.
+        took_ms: u64,
+    },
+}
+
+/// A line of the log.
+#[derive(Serialize)]
+struct Line<'e> {
+    at: String,
+    #[serde(flatten)]
+    event: &'e RunEvent,
+}
+
+/// Where events go: to a file, line by line, and to whoever watches.
+pub struct Events<'w> {
+    file: Mutex<File>,
+    watcher: &'w (dyn Fn(&RunEvent) + Sync),
+}
+
+impl<'w> Events<'w> {
+    /// Appends to this file.
+    pub fn open(path: &Path, watcher: &'w (dyn Fn(&RunEvent) + Sync)) -> io::Result<Events<'w>> {
+        let file = File::options().append(true).create(true).open(path)?;
+        Ok(Events { file: Mutex::new(file), watcher })
+    }
+
+    /// Something happened. A log that cannot be written does not stop a run: what counts as
+    /// evidence is written elsewhere, and its errors do.
+    pub fn emit(&self, event: &RunEvent) {
+        if !matches!(event, RunEvent::Progress { .. }) {
+            let line = Line { at: crate::time::utc_now(), event };
+            let mut text = serde_json::to_string(&line).expect("an event is JSON");
+            text.push('\n');
+            let mut file = self.file.lock().expect("nothing panics while it holds the log");
+            let _unwritten = file.write_all(text.as_bytes());
+        }
+        (self.watcher)(event);
+    }
+}

@@ -1,0 +1,276 @@
+//! From what trials measured to the facts a verdict is computed from. Pure: it decides nothing, it
+//! adds up. What was not measured stays unknown, and unknown never helps.
+
+use crate::arm::{self, Depth};
+use crate::faults::action::Cutting;
+use crate::spec::TrialSpec;
+use crate::trial::TrialRecord;
+use assay_plan::machine::Machine;
+use assay_verdict::audit::{
+    Applicable, Clock, Health, LogScan, Measured, OracleKind, Partitions, Topologies,
+};
+use assay_verdict::{
+    Audits, Budget, Calibration, Checker, Fault, HistoryFields, Landing, Operations, Rigour,
+    RunFacts, Scope, Signal, Violation,
+};
+use std::collections::BTreeSet;
+
+/// After a fault, this share of the answers before it counts as recovered, in percent.
+pub const RECOVERED_PERCENT_MIN: u64 = 80;
+/// Checkers whose answers depend on how long things took.
+const ABOUT_TIME: [&str; 4] = ["slo", "lease", "fairness", "baseline"];
+/// Checkers whose answers are statistics.
+const STATISTICAL: [&str; 3] = ["slo", "fairness", "baseline"];
+
+/// What is known about an arm beside its trials.
+pub struct Setting<'s> {
+    /// The machine block.
+    pub machine: &'s Machine,
+    /// Whether a model checker is needed.
+    pub rigour: Rigour,
+    /// How far the run was to go.
+    pub depth: Depth,
+    /// Whether a claim of the scenario speaks of clusters of any size.
+    pub any_size: bool,
+    /// What the checkers look at.
+    pub oracles: Vec<OracleKind>,
+    /// Why the client hides no retries; `None` if nobody says so.
+    pub no_hidden_retries: Option<String>,
+    /// How many arms the scenario has, and how many of them were run.
+    pub surfaces: Option<(u64, u64)>,
+}
+
+/// The facts of an arm, and the size of what was run.
+pub struct ArmFacts {
+    /// Facts without audits: those follow from the measured numbers.
+    pub facts: RunFacts,
+    /// Measured numbers.
+    pub measured: Measured,
+    /// The size of the run.
+    pub size: Budget,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+}
+
+/// The facts of the trials that count: all of one tier, or the violating one.
+pub fn of(trials: &[&TrialRecord], violation: Violation, setting: &Setting<'_>) -> ArmFacts {
+    let tier = arm::tier(setting.machine, setting.depth).unwrap_or_default();
+    let faults_planned = trials.iter().any(|trial| !trial.spec.windows.is_empty());
+    let agreeing = trials.iter().filter(|trial| is_clean(trial)).count() as u64;
+    let least = |of: fn(&TrialRecord) -> u64| trials.iter().map(|t| of(t)).min().unwrap_or(0);
+    let duration_ms = least(|trial| trial.workload_ms);
+    let faults = if faults_planned { least(TrialRecord::landed) } else { 0 };
+    let size = arm::size(setting.machine, &tier, duration_ms, faults, agreeing);
+    let mut facts = RunFacts {
+        rigour: setting.rigour,
+        violation,
+        fault: if faults_planned { planned(trials) } else { Fault::NotPlanned },
+        checker: checker(trials),
+        calibration: calibration(trials),
+        history: history(trials),
+        operations: operations(trials),
+        scope: scope(trials),
+        tier: arm::budgets(setting.machine).tier_met(&size),
+        seeds_agreeing: u32::try_from(agreeing).unwrap_or(u32::MAX),
+        audits: Audits::default(),
+    };
+    let measured = measured(trials, setting, &size);
+    facts.audits = Audits::of(&facts, &measured);
+    let seeds: BTreeSet<u64> = trials.iter().map(|trial| trial.spec.seed).collect();
+    ArmFacts { facts, measured, size, seeds: seeds.into_iter().collect() }
+}
+
+fn is_clean(trial: &TrialRecord) -> bool {
+    trial.judged.outcome == assay_verdict::Outcome::Upheld
+}
+
+fn planned(trials: &[&TrialRecord]) -> Fault {
+    let mut landings = Vec::new();
+    for trial in trials {
+        let seed = trial.spec.seed;
+        for landing in trial.windows.iter().flat_map(|window| &window.landings) {
+            let fault = format!("seed {seed}: {}", landing.fault);
+            landings.push(Landing { fault, ..landing.clone() });
+        }
+        if !trial.bypasses.is_empty() {
+            landings.push(uncontrolled(seed, &trial.bypasses));
+        }
+    }
+    let during = trials.iter().map(|trial| trial.operations.in_fault).sum();
+    Fault::Planned { landings, ops_during_fault: Some(during) }
+}
+
+/// Traffic that went around the proxies: whatever the counters say, the fault was not complete.
+fn uncontrolled(seed: u64, bypasses: &[String]) -> Landing {
+    let what = format!("links under control ({} were not: {})", bypasses.len(), bypasses[0]);
+    let still = |what: String| Signal { what, ..Signal::counted("", 0, 0, 0) };
+    Landing {
+        fault: format!("seed {seed}: control of all links"),
+        injector: still(what),
+        victim: still("bypassed".to_string()),
+    }
+}
+
+fn checker(trials: &[&TrialRecord]) -> Checker {
+    let worst = trials.iter().map(|trial| trial.judged.checker).find(|c| *c != Checker::Completed);
+    match trials {
+        [] => Checker::NotRun,
+        _ => worst.unwrap_or(Checker::Completed),
+    }
+}
+
+fn calibration(trials: &[&TrialRecord]) -> Calibration {
+    let (mut all, mut found) = (0, 0);
+    for trial in trials {
+        match trial.sharpness.as_ref().map(|sharp| sharp.calibration) {
+            Some(Calibration::Done { planted, caught }) => {
+                all += planted;
+                found += caught;
+            }
+            // A trial that nobody calibrated leaves the whole untried.
+            _ => return Calibration::NotDone,
+        }
+    }
+    if all == 0 { Calibration::NotDone } else { Calibration::Done { planted: all, caught: found } }
+}
+
+fn history(trials: &[&TrialRecord]) -> HistoryFields {
+    let mut lacks = BTreeSet::new();
+    for trial in trials {
+        match &trial.judged.history {
+            HistoryFields::Complete => {}
+            HistoryFields::Lacks(fields) => lacks.extend(fields.iter().cloned()),
+            HistoryFields::Unknown => return HistoryFields::Unknown,
+        }
+    }
+    match (trials.is_empty(), lacks.is_empty()) {
+        (true, _) => HistoryFields::Unknown,
+        (_, true) => HistoryFields::Complete,
+        (_, false) => HistoryFields::Lacks(lacks.into_iter().collect()),
+    }
+}
+
+fn operations(trials: &[&TrialRecord]) -> Operations {
+    let sum = |of: fn(&TrialRecord) -> u64| Some(trials.iter().map(|trial| of(trial)).sum());
+    Operations {
+        sent: sum(|trial| trial.operations.sent),
+        recorded: sum(|trial| trial.operations.recorded),
+        consumed: sum(|trial| trial.judged.consumed),
+    }
+}
+
+fn scope(trials: &[&TrialRecord]) -> Scope {
+    let parts: BTreeSet<String> =
+        trials.iter().flat_map(|trial| trial.judged.not_covered.iter().cloned()).collect();
+    if parts.is_empty() { Scope::Whole } else { Scope::Part(parts.into_iter().collect()) }
+}
+
+fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Measured {
+    let wanted = arm::tier(setting.machine, setting.depth).unwrap_or_default();
+    let hardening = arm::budgets(setting.machine).hardening;
+    let claimed = arm::tier(setting.machine, setting.depth).ok().and_then(|t| t.duration);
+    let ms = |time: assay_plan::time::Time| u64::try_from(time.0.as_millis()).unwrap_or(u64::MAX);
+    let (rate_planned, rate_achieved) = rates(trials);
+    let first = trials.first().map(|trial| &trial.spec);
+    let checks = |words: &[&str]| {
+        first.is_some_and(|s| s.check.names.iter().any(|n| words.contains(&n.as_str())))
+    };
+    let seeds_planned = wanted.seeds.unwrap_or(1).max(1);
+    Measured {
+        rate_planned,
+        rate_achieved,
+        cycles_planned: Some(seeds_planned),
+        cycles_judged: Some(trials.iter().filter(|t| t.judged.ops_in > 0).count() as u64),
+        clock: Some(match trials.iter().any(|trial| trial.clock_jumps > 0) {
+            true => Clock::Wall,
+            false => Clock::Monotonic,
+        }),
+        timing_assertions: Some(match checks(&ABOUT_TIME) {
+            true => Applicable::Measured(1),
+            false => Applicable::NotApplicable("no checker compares times with a bound".into()),
+        }),
+        duration_ms: Some(size.duration_ms),
+        duration_ms_claimed: claimed.map(ms),
+        duration_ms_hardening: Some(hardening.duration_ms),
+        log: Some(LogScan {
+            lines_read: trials.iter().map(|trial| trial.log.lines).sum(),
+            matches: trials.iter().map(|trial| trial.log.suspicious).sum(),
+        }),
+        health: health(trials),
+        harness: Some(Applicable::NotApplicable("nothing is compared with a baseline".into())),
+        replicas: Some(match checks(&STATISTICAL) {
+            true => Applicable::Measured(trials.len() as u64),
+            false => Applicable::NotApplicable("the result is no statistic".into()),
+        }),
+        oracles: Some(setting.oracles.clone()),
+        failovers: Some(failovers(trials, first)),
+        partitions: Some(partitions(trials)),
+        retries: setting.no_hidden_retries.clone().map(Applicable::NotApplicable),
+        topologies: Some(match setting.any_size {
+            true => {
+                let sizes: BTreeSet<usize> = trials.iter().map(|t| t.spec.system.nodes).collect();
+                Applicable::Measured(Topologies { run: sizes.len() as u64 })
+            }
+            false => Applicable::NotApplicable("no claim here speaks of any cluster size".into()),
+        }),
+        surfaces: Some(match setting.surfaces {
+            Some((declared, exercised)) => {
+                Applicable::Measured(assay_verdict::audit::Surfaces { declared, exercised })
+            }
+            None => Applicable::NotApplicable("the scenario is not split into surfaces".into()),
+        }),
+        controls: Some(Applicable::NotApplicable("the claim is about no boundary".into())),
+        groups: Some(Applicable::NotApplicable("the claim is about no fairness".into())),
+    }
+}
+
+/// Planned and achieved rate. A closed loop has no rate of its own: every client has to send at
+/// least once in each timeout, or it was not working.
+fn rates(trials: &[&TrialRecord]) -> (Option<u64>, Option<u64>) {
+    let one = |trial: &&TrialRecord| {
+        let spec = &trial.spec;
+        let clients = spec.workload.clients as f64;
+        let least = clients * 1_000.0 / spec.workload.timeout_ms.max(1) as f64;
+        let planned = spec.workload.rate.unwrap_or(least).ceil() as u64;
+        let achieved = trial.operations.sent_in_time * 1_000 / spec.duration_ms.max(1);
+        (planned, achieved)
+    };
+    // The trial that fell short the most speaks for all.
+    let worst = trials.iter().map(one).min_by(|a, b| (a.1 * b.0).cmp(&(b.1 * a.0)));
+    worst.map_or((None, None), |(planned, achieved)| (Some(planned), Some(achieved)))
+}
+
+fn health(trials: &[&TrialRecord]) -> Option<Health> {
+    let all = trials.iter().map(|trial| trial.health).collect::<Option<Vec<_>>>()?;
+    let worst =
+        all.into_iter().min_by(|a, b| (a.after * b.baseline).cmp(&(b.after * a.baseline)))?;
+    Some(Health {
+        what: "answers a second".to_string(),
+        baseline: worst.baseline,
+        after: worst.after,
+        percent_min: RECOVERED_PERCENT_MIN,
+    })
+}
+
+fn failovers(trials: &[&TrialRecord], first: Option<&TrialSpec>) -> Applicable<u64> {
+    let about_leaders = first.is_some_and(|spec| {
+        spec.windows.iter().any(|w| w.fault == "leader-iso" || w.target.contains("leader"))
+    });
+    if !about_leaders {
+        return Applicable::NotApplicable("no fault is aimed at a leader".to_string());
+    }
+    Applicable::Measured(trials.iter().filter_map(|trial| trial.elections).sum())
+}
+
+fn partitions(trials: &[&TrialRecord]) -> Applicable<Partitions> {
+    let count = |cutting: Cutting| {
+        let windows = trials.iter().flat_map(|trial| &trial.windows);
+        windows.filter(|window| window.cutting == cutting && window.start_ns.is_some()).count()
+    };
+    let (symmetric, asymmetric) =
+        (count(Cutting::Symmetric) as u64, count(Cutting::Asymmetric) as u64);
+    if symmetric + asymmetric == 0 {
+        return Applicable::NotApplicable("no partition is part of this scenario".to_string());
+    }
+    Applicable::Measured(Partitions { symmetric, asymmetric })
+}

@@ -1,0 +1,416 @@
+//! From the name of a fault, whom it hits and how strong it is to what is done.
+
+use super::target::{Chosen, Lookup, Side, Target, TargetError};
+use crate::spec::{Options, WindowSpec};
+use assay_nemesis::shapes::{self, Cuts, ShapeError};
+use assay_nemesis::{
+    Action, Carried, Corruption, Damage, FaultId, Fill, Flow, LinkId, LinkInfo, Process, Rules,
+};
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How clients are called as an end of a link.
+pub const CLIENTS: &str = "clients";
+
+/// Whether a partition cuts both ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cutting {
+    /// It is no partition.
+    No,
+    /// Both ways.
+    Symmetric,
+    /// One way.
+    Asymmetric,
+}
+
+/// A fault that is ready to be injected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Prepared {
+    /// What it is called.
+    pub id: FaultId,
+    /// Whom it hits, in words: `leader n2`.
+    pub words: String,
+    /// What is done.
+    pub action: Action,
+    /// Nodes whose processes end with it and have to be started again.
+    pub killed: Vec<usize>,
+    /// Whether it is a partition.
+    pub cutting: Cutting,
+}
+
+/// Why a fault cannot be prepared.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// No such fault.
+    #[error("there is no fault `{0}`; assay explain fault lists them")]
+    Unknown(String),
+    /// Not without more rights or tools.
+    #[error("fault {id} cannot be injected here: {why}")]
+    Elsewhere {
+        /// The fault.
+        id: String,
+        /// Why.
+        why: String,
+    },
+    /// Nobody is hit.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The shape does not fit.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// The target does not fit the fault.
+    #[error("fault {id} needs {needed}, not `{target}`")]
+    WrongTarget {
+        /// The fault.
+        id: String,
+        /// What it needs.
+        needed: &'static str,
+        /// What was given.
+        target: String,
+    },
+    /// An option is missing or wrong.
+    #[error("fault {id}: with.{option}: {why}")]
+    Strength {
+        /// The fault.
+        id: String,
+        /// The option.
+        option: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// A node has no process.
+    #[error("node {0} does not run")]
+    NotRunning(String),
+}
+
+/// What the system is now, as far as faults need to know.
+pub struct Scene<'s> {
+    /// Names and roles.
+    pub lookup: Lookup<'s>,
+    /// All links.
+    pub links: Vec<LinkInfo>,
+    /// The process of a node.
+    pub process: &'s dyn Fn(usize) -> Option<Process>,
+    /// The directory of a node.
+    pub data: &'s dyn Fn(usize) -> PathBuf,
+}
+
+/// Whether a fault can be injected at all, and its target and options can be read: asked before
+/// anything runs.
+pub fn check(window: &WindowSpec) -> Result<(), PrepareError> {
+    let id = named(&window.fault)?;
+    Target::parse(&window.target)?;
+    strength_fits(id, &window.strength)
+}
+
+fn named(fault: &str) -> Result<FaultId, PrepareError> {
+    let known = assay_plan::faults::Fault::named(fault).map_or(fault, |row| row.id);
+    let id = FaultId::named(known).ok_or_else(|| PrepareError::Unknown(fault.to_string()))?;
+    let row = id.row();
+    match row.carried {
+        Carried::Here { .. } => Ok(id),
+        Carried::Elsewhere => {
+            let (id, why) = (row.id.to_string(), row.caveat.to_string());
+            Err(PrepareError::Elsewhere { id, why })
+        }
+    }
+}
+
+fn strength_fits(id: FaultId, strength: &Options) -> Result<(), PrepareError> {
+    match id.name() {
+        "delay" | "slow-follower" => delay(id, strength).map(drop),
+        "rate" => rate(id, strength).map(drop),
+        "slice" => slice(id, strength).map(drop),
+        "bitflip" | "corrupt" => file_name(id, strength).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a fault out of a window.
+pub fn prepare(
+    window: &WindowSpec,
+    scene: &Scene<'_>,
+    rng: &mut ChaCha20Rng,
+) -> Result<Prepared, PrepareError> {
+    let id = named(&window.fault)?;
+    let target = Target::parse(&window.target)?;
+    let maker = Maker { window, id, target, scene };
+    match id.name() {
+        "kill9" | "term" | "pause" => maker.process(rng),
+        "part-full" | "part-asym" | "part-minority" | "part-majority" | "leader-iso"
+        | "part-bridge" | "part-ring" | "splitbrain" | "meta-out" => maker.partition(rng),
+        "delay" | "slow-follower" => maker.around(delay(id, &window.strength)?, rng),
+        "rate" => maker.around(rate(id, &window.strength)?, rng),
+        "slice" => maker.around(slice(id, &window.strength)?, rng),
+        "half-open" => maker.around(Rules::flow(Flow::Hold), rng),
+        "refuse" => maker.around(Rules::refuse(), rng),
+        "reset" => maker.reset(rng),
+        "disk-full" | "bitflip" | "corrupt" => maker.file(rng),
+        other => Err(PrepareError::Elsewhere {
+            id: other.to_string(),
+            why: "it is a sequence of other faults; write them as entries of their own".into(),
+        }),
+    }
+}
+
+struct Maker<'m> {
+    window: &'m WindowSpec,
+    id: FaultId,
+    target: Target,
+    scene: &'m Scene<'m>,
+}
+
+impl Maker<'_> {
+    fn wrong(&self, needed: &'static str) -> PrepareError {
+        let (id, target) = (self.id.to_string(), self.window.target.clone());
+        PrepareError::WrongTarget { id, needed, target }
+    }
+
+    fn nodes(&self, rng: &mut ChaCha20Rng) -> Result<Chosen, PrepareError> {
+        match &self.target {
+            Target::Nodes(side) => Ok(self.scene.lookup.one(side, rng)?),
+            _ => Err(self.wrong("nodes")),
+        }
+    }
+
+    fn prepared(&self, chosen: &str, action: Action) -> Prepared {
+        let words = match self.window.target == chosen {
+            true => chosen.to_string(),
+            false => format!("{} ({chosen})", self.window.target),
+        };
+        Prepared { id: self.id, words, action, killed: Vec::new(), cutting: Cutting::No }
+    }
+
+    fn process(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let chosen = self.nodes(rng)?;
+        let process = |&node: &usize| {
+            let missing = || PrepareError::NotRunning(self.scene.lookup.names[node].clone());
+            (self.scene.process)(node).ok_or_else(missing)
+        };
+        let processes = chosen.nodes.iter().map(process).collect::<Result<Vec<_>, _>>()?;
+        let (action, killed) = match self.id.name() {
+            "pause" => (Action::Pause(processes), Vec::new()),
+            "term" => (Action::Terminate(processes), chosen.nodes.clone()),
+            _ => (Action::Kill(processes), chosen.nodes.clone()),
+        };
+        Ok(Prepared { killed, ..self.prepared(&self.names(&chosen).join(", "), action) })
+    }
+
+    fn partition(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let names: Vec<&str> = self.scene.lookup.names.iter().map(String::as_str).collect();
+        let (cuts, words) = match (self.id.name(), &self.target) {
+            ("part-ring", _) => (shapes::ring(&names)?, "ring".to_string()),
+            ("part-bridge", _) => {
+                let bridge = self.nodes(rng)?;
+                let bridge = self.names(&bridge).remove(0);
+                (shapes::bridge(&bridge, &names)?, format!("bridge {bridge}"))
+            }
+            ("part-majority", Target::Nodes(_)) => {
+                let few = self.names(&self.scene.lookup.one(&Side::Minority, rng)?);
+                let many: Vec<&str> = names.iter().copied().filter(|n| !holds(&few, n)).collect();
+                let mut outside: Vec<&str> = few.iter().map(String::as_str).collect();
+                outside.push(CLIENTS);
+                (shapes::full(&many, &outside)?, many.join(", "))
+            }
+            ("part-asym", Target::Nodes(_)) => return Err(self.wrong("a direction, `a -> b`")),
+            (_, Target::Nodes(side)) => {
+                let chosen = self.names(&self.scene.lookup.one(side, rng)?);
+                let others: Vec<&str> =
+                    names.iter().copied().filter(|n| !holds(&chosen, n)).collect();
+                let some: Vec<&str> = chosen.iter().map(String::as_str).collect();
+                (shapes::full(&some, &others)?, chosen.join(", "))
+            }
+            (_, Target::OneWay(a, b)) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                (cut(&from, &to)?, format!("{} -> {}", from.join(", "), to.join(", ")))
+            }
+            (_, Target::BothWays(a, b)) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                let mut cuts = cut(&from, &to)?;
+                cuts.extend(cut(&to, &from)?);
+                (cuts, format!("{} <-> {}", from.join(", "), to.join(", ")))
+            }
+        };
+        let rules = shapes::rules_for(&cuts, &self.scene.links, Rules::flow(Flow::Drop));
+        let back = |c: &shapes::Cut| cuts.contains(&shapes::Cut::new(&c.to, &c.from));
+        let cutting = match cuts.iter().all(back) {
+            true => Cutting::Symmetric,
+            false => Cutting::Asymmetric,
+        };
+        Ok(Prepared { cutting, ..self.prepared(&words, Action::Links(rules)) })
+    }
+
+    fn ends(
+        &self,
+        a: &Side,
+        b: &Side,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<(Vec<String>, Vec<String>), PrepareError> {
+        let (from, to) = self.scene.lookup.two(a, b, rng)?;
+        Ok((self.names(&from), self.names(&to)))
+    }
+
+    /// Rules on all links of nodes, or on what one side says to the other.
+    fn around(&self, rules: Rules, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let links = &self.scene.links;
+        let (imposed, words) = match &self.target {
+            Target::Nodes(side) => {
+                let chosen = self.names(&self.scene.lookup.one(side, rng)?);
+                let mut all: Vec<_> =
+                    chosen.iter().flat_map(|n| shapes::rules_around(n, links, rules)).collect();
+                all.sort_by_key(|rule| (rule.link, rule.direction));
+                all.dedup();
+                (all, chosen.join(", "))
+            }
+            Target::OneWay(a, b) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                let imposed = shapes::rules_for(&cut(&from, &to)?, links, rules);
+                (imposed, format!("{} -> {}", from.join(", "), to.join(", ")))
+            }
+            Target::BothWays(a, b) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                let mut cuts = cut(&from, &to)?;
+                cuts.extend(cut(&to, &from)?);
+                let imposed = shapes::rules_for(&cuts, links, rules);
+                (imposed, format!("{} <-> {}", from.join(", "), to.join(", ")))
+            }
+        };
+        Ok(self.prepared(&words, Action::Links(imposed)))
+    }
+
+    fn reset(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let around = self.around(Rules::refuse(), rng)?;
+        let Action::Links(rules) = &around.action else { return Ok(around) };
+        let mut links: Vec<LinkId> = rules.iter().map(|rule| rule.link).collect();
+        links.sort_unstable();
+        links.dedup();
+        Ok(Prepared { action: Action::Reset(links), ..around })
+    }
+
+    fn file(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let chosen = self.nodes(rng)?;
+        let [node] = chosen.nodes[..] else { return Err(self.wrong("one node")) };
+        let directory = (self.scene.data)(node);
+        let strength = &self.window.strength;
+        let action = match self.id.name() {
+            "disk-full" => {
+                let quota_bytes = bytes(self.id, strength, "bytes")?.unwrap_or(64 << 20);
+                Action::Fill(Fill { directory, quota_bytes })
+            }
+            name => {
+                let path = directory.join(file_name(self.id, strength)?);
+                let damage = match (name, bytes(self.id, strength, "truncate")?) {
+                    ("corrupt", Some(bytes)) => Damage::Truncate { bytes },
+                    _ => {
+                        let count = bytes(self.id, strength, "bits")?.unwrap_or(1);
+                        let count = u32::try_from(count).unwrap_or(u32::MAX);
+                        Damage::FlipBits { count, seed: rand::RngExt::random(rng) }
+                    }
+                };
+                Action::Corrupt(Corruption { path, damage })
+            }
+        };
+        Ok(self.prepared(&self.names(&chosen).join(", "), action))
+    }
+
+    fn names(&self, chosen: &Chosen) -> Vec<String> {
+        let names = chosen.nodes.iter().map(|&node| self.scene.lookup.names[node].clone());
+        names.chain(chosen.clients.then(|| CLIENTS.to_string())).collect()
+    }
+}
+
+fn holds(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known == name)
+}
+
+fn cut(from: &[String], to: &[String]) -> Result<Cuts, ShapeError> {
+    let (from, to): (Vec<&str>, Vec<&str>) =
+        (from.iter().map(String::as_str).collect(), to.iter().map(String::as_str).collect());
+    shapes::asymmetric(&from, &to)
+}
+
+fn delay(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
+    let base = time(id, strength, "delay")?.unwrap_or(Duration::from_millis(200));
+    let jitter = time(id, strength, "jitter")?.unwrap_or_default();
+    Ok(Rules::delay(base, jitter))
+}
+
+fn rate(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
+    let bytes = bytes(id, strength, "rate")?.unwrap_or(64 << 10);
+    Ok(Rules::rate(NonZeroU64::new(bytes).unwrap_or(NonZeroU64::MIN)))
+}
+
+fn slice(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
+    let bytes = bytes(id, strength, "bytes")?.unwrap_or(1);
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    Ok(Rules::slice(NonZeroU32::new(bytes).unwrap_or(NonZeroU32::MIN)))
+}
+
+fn strength_error(id: FaultId, option: &'static str, why: String) -> PrepareError {
+    PrepareError::Strength { id: id.to_string(), option, why }
+}
+
+fn time(
+    id: FaultId,
+    strength: &Options,
+    option: &'static str,
+) -> Result<Option<Duration>, PrepareError> {
+    match strength.get(option) {
+        None => Ok(None),
+        Some(Value::String(text)) => match assay_plan::time::Time::parse(text) {
+            Ok(time) => Ok(Some(time.0)),
+            Err(why) => Err(strength_error(id, option, why)),
+        },
+        Some(other) => {
+            Err(strength_error(id, option, format!("{other} is no time like \"200ms\"")))
+        }
+    }
+}
+
+/// A number, or a text such as `64KiB`.
+fn bytes(
+    id: FaultId,
+    strength: &Options,
+    option: &'static str,
+) -> Result<Option<u64>, PrepareError> {
+    let Some(value) = strength.get(option) else { return Ok(None) };
+    let parsed = match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => parse_bytes(text),
+        _ => None,
+    };
+    let wrong = || strength_error(id, option, format!("{value} is no size like \"64KiB\""));
+    parsed.map(Some).ok_or_else(wrong)
+}
+
+fn parse_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim().find(|c: char| !c.is_ascii_digit()).unwrap_or(text.trim().len());
+    let (number, unit) = text.trim().split_at(digits);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" | "K" | "k" => 1 << 10,
+        "kB" | "KB" => 1_000,
+        "MiB" | "M" => 1 << 20,
+        "MB" => 1_000_000,
+        "GiB" | "G" => 1 << 30,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// A file of a node's own directory: a plain path that does not lead out of it.
+fn file_name(id: FaultId, strength: &Options) -> Result<PathBuf, PrepareError> {
+    let name = strength.get("file").and_then(Value::as_str).unwrap_or_default();
+    let path = PathBuf::from(name);
+    let plain = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    if name.is_empty() || !plain {
+        let why = "name a file in the node's data directory, such as file = \"log\"";
+        return Err(strength_error(id, "file", why.to_string()));
+    }
+    Ok(path)
+}

@@ -1,0 +1,11 @@
+//! Faults of a trial: from the windows of its spec to deeds, and to numbers that prove them.
+//!
+//! - [`target`]: whom a fault hits, decided when it begins.
+//! - [`action`]: what is done to them.
+//! - [`watch`]: the signals that tell whether it took hold.
+//! - [`window`]: one window from beginning to end.
+
+pub mod action;
+pub mod target;
+pub mod watch;
+pub mod window;

@@ -1,0 +1,407 @@
+//! One fault window: wait, choose, inject, watch, heal, prove.
+
+use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, prepare};
+use super::target::Lookup;
+use super::watch::{Watch, terms};
+use crate::clock::TrialClock;
+use crate::drive::Crew;
+use crate::event::{Events, RunEvent};
+use crate::recorder::Recorder;
+use crate::spec::{Opening, WindowSpec};
+use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
+use assay_plan::landing::{Signal as Named, Term};
+use assay_sut::Cluster;
+use assay_verdict::{Landing, Signal};
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often signals are read while a fault is on.
+const LOOK_STEP: Duration = Duration::from_millis(20);
+/// How long to wait for somebody to have the role a fault asks for.
+const ROLE_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// What became of a window.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowRecord {
+    /// Its name.
+    pub id: String,
+    /// The fault.
+    pub fault: String,
+    /// Whom it hit, in words.
+    pub target: String,
+    /// When it opened, in nanoseconds of the trial; `None` if it never did.
+    pub start_ns: Option<i64>,
+    /// When it was healed.
+    pub end_ns: Option<i64>,
+    /// The numbers of both sides.
+    pub landings: Vec<Landing>,
+    /// The injector's numbers one by one.
+    pub parts: Vec<Signal>,
+    /// What was undone.
+    pub undone: Vec<String>,
+    /// How it was shown to be healed.
+    pub proof: Vec<String>,
+    /// What went wrong.
+    pub trouble: Option<String>,
+    /// Whether it was a partition.
+    pub cutting: Cutting,
+}
+
+/// What windows need of their trial.
+pub struct Stage<'t> {
+    /// The system.
+    pub cluster: &'t Arc<Cluster>,
+    /// What injects.
+    pub injector: &'t Injector,
+    /// Where epochs are written.
+    pub recorder: &'t Recorder,
+    /// The clock.
+    pub clock: &'t TrialClock,
+    /// The clients.
+    pub crew: &'t Crew<'t>,
+    /// When the workload started.
+    pub start_ns: i64,
+    /// Where choices come from.
+    pub seed: u64,
+    /// No window opens from then on, in milliseconds of the trial.
+    pub opens_until_ms: u64,
+    /// Where events go.
+    pub events: &'t Events<'t>,
+}
+
+impl Stage<'_> {
+    /// Carries out one window.
+    pub fn perform(&self, number: usize, spec: &WindowSpec) -> WindowRecord {
+        let mut record = WindowRecord {
+            id: spec.id.clone(),
+            fault: spec.fault.clone(),
+            target: spec.target.clone(),
+            start_ns: None,
+            end_ns: None,
+            landings: Vec::new(),
+            parts: Vec::new(),
+            undone: Vec::new(),
+            proof: Vec::new(),
+            trouble: None,
+            cutting: Cutting::No,
+        };
+        if !self.wait_for(&spec.opens) {
+            record.trouble = Some("the workload was over before it could begin".to_string());
+            return self.with_missing_landing(record, spec);
+        }
+        let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
+        rng.set_stream(1_000 + number as u64);
+        match self.prepared(spec, &mut rng) {
+            Ok(prepared) => self.carry_out(record, spec, prepared),
+            Err(error) => {
+                record.trouble = Some(error.to_string());
+                self.with_missing_landing(record, spec)
+            }
+        }
+    }
+
+    /// A fault that never began has landed nowhere: numbers that were not read say so.
+    fn with_missing_landing(&self, mut record: WindowRecord, spec: &WindowSpec) -> WindowRecord {
+        let signal = |what: &str| Signal { what: what.to_string(), ..Signal::default() };
+        let (injector, victim) = (signal(&spec.injector), signal(&spec.victim));
+        let fault = format!("{} of {}", spec.id, spec.target);
+        record.landings.push(Landing { fault, injector, victim });
+        record
+    }
+
+    fn wait_for(&self, opening: &Opening) -> bool {
+        loop {
+            let stop = self.crew.stop.load(Ordering::Relaxed);
+            let now_ms = self.clock.now_ms();
+            if stop || now_ms >= self.opens_until_ms {
+                return false;
+            }
+            let start_ms = u64::try_from(self.start_ns / 1_000_000).unwrap_or(0);
+            let open = match opening {
+                Opening::AtMs(at) => now_ms >= start_ms + at,
+                Opening::On { event, count } => self.happened(event) >= *count,
+            };
+            if open {
+                return true;
+            }
+            std::thread::sleep(LOOK_STEP.min(Duration::from_millis(5)));
+        }
+    }
+
+    fn happened(&self, event: &str) -> u64 {
+        let counts = self.recorder.counts();
+        match event {
+            "acks" => counts.ok,
+            "ops" => counts.ended(),
+            "timeouts" => counts.unknown,
+            other => self.cluster.signal(other, None).unwrap_or(0),
+        }
+    }
+
+    /// Chooses whom to hit; waits a while for a role that nobody has yet.
+    fn prepared(&self, spec: &WindowSpec, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let until = Instant::now() + ROLE_TIME_MAX;
+        let role = |role: &str| self.cluster.role(role).map_err(|error| error.to_string());
+        loop {
+            let scene = Scene {
+                lookup: Lookup { names: self.cluster.names(), role: &role },
+                links: self.links(),
+                process: &|node| self.cluster.process(node),
+                data: &|node| Path::to_path_buf(self.cluster.data_directory(node)),
+            };
+            match prepare(spec, &scene, rng) {
+                Err(PrepareError::Target(super::target::TargetError::NoRole { .. }))
+                    if Instant::now() < until && !self.crew.stop.load(Ordering::Relaxed) =>
+                {
+                    std::thread::sleep(LOOK_STEP);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// The links of nodes and clients; probes of Assay have links of their own, which stay whole.
+    fn links(&self) -> Vec<LinkInfo> {
+        let nodes = self.cluster.names();
+        let ours = |end: &String| end == CLIENTS || nodes.contains(end);
+        let all = self.cluster.mesh().links().into_iter();
+        all.filter(|link| ours(&link.from) && ours(&link.to)).collect()
+    }
+
+    fn carry_out(
+        &self,
+        mut record: WindowRecord,
+        spec: &WindowSpec,
+        prepared: Prepared,
+    ) -> WindowRecord {
+        record.target = prepared.words.clone();
+        record.cutting = prepared.cutting;
+        let (id, target) = (spec.id.clone(), record.target.clone());
+        self.events.emit(&RunEvent::FaultOpened { id, target });
+        let began = Instant::now();
+        let start_ns = self.recorder.open_epoch(&spec.id);
+        record.start_ns = Some(start_ns);
+        let mut watches = self.watches(spec, start_ns, began);
+        let killed = prepared.killed.clone();
+        let injected = self.inject(spec, prepared);
+        match injected {
+            Ok(guard) => self.hold_and_heal(&mut record, spec, guard, killed, &mut watches),
+            Err(trouble) => record.trouble = Some(trouble),
+        }
+        record.end_ns = Some(self.recorder.close_epoch(&spec.id));
+        // What a victim notices may come after the healing: a restart, for one.
+        while watches.iter().any(|(_, watch)| watch.may_still_move())
+            && !self.crew.stop.load(Ordering::Relaxed)
+        {
+            watches.iter_mut().for_each(|(_, watch)| watch.sample());
+            std::thread::sleep(LOOK_STEP);
+        }
+        let record = self.conclude(record, spec, watches);
+        self.tell_closed(&record);
+        record
+    }
+
+    fn tell_closed(&self, record: &WindowRecord) {
+        let numbers: Vec<String> = record.landings.iter().map(Landing::evidence).collect();
+        self.events.emit(&RunEvent::FaultClosed {
+            id: record.id.clone(),
+            target: record.target.clone(),
+            landing: assay_verdict::landing_of(&record.landings).to_string(),
+            evidence: record.trouble.clone().unwrap_or(numbers.join("; ")),
+        });
+    }
+
+    fn inject(&self, spec: &WindowSpec, prepared: Prepared) -> Result<Guard, String> {
+        let from_ms = self.clock.now_ms();
+        let window = Window { from_ms, to_ms: from_ms + spec.hold_ms };
+        let Prepared { id, words, action, .. } = prepared;
+        let fault = Fault { id, target: words, window, action };
+        self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
+    }
+
+    fn hold_and_heal(
+        &self,
+        record: &mut WindowRecord,
+        spec: &WindowSpec,
+        mut guard: Guard,
+        killed: Vec<usize>,
+        watches: &mut [(SideOf, Watch<'_>)],
+    ) {
+        let until = Instant::now() + Duration::from_millis(spec.hold_ms);
+        while Instant::now() < until && !self.crew.stop.load(Ordering::Relaxed) {
+            guard.sample();
+            watches.iter_mut().for_each(|(_, watch)| watch.sample());
+            let left = until.saturating_duration_since(Instant::now());
+            std::thread::sleep(left.min(LOOK_STEP));
+        }
+        if !killed.is_empty() && !self.crew.stop.load(Ordering::Relaxed) {
+            let cluster = Arc::clone(self.cluster);
+            guard.restart_with(move || {
+                let again = killed.iter().map(|&node| cluster.restart(node));
+                again.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
+            });
+        }
+        match guard.heal() {
+            Ok(healed) => {
+                record.parts = healed.parts;
+                record.undone = healed.undone;
+                record.proof = healed.proof;
+                record.landings.push(healed.landing);
+            }
+            Err(error) => {
+                record.landings.push(guard.sample());
+                record.undone.clone_from(&error.undone);
+                record.trouble = Some(error.to_string());
+            }
+        }
+        watches.iter_mut().for_each(|(_, watch)| watch.sample());
+    }
+
+    /// Both sides of every pair of terms; the injector's own counter stands in where the plan asks
+    /// for what the fault counts anyway.
+    fn conclude(
+        &self,
+        mut record: WindowRecord,
+        spec: &WindowSpec,
+        watches: Vec<(SideOf, Watch<'_>)>,
+    ) -> WindowRecord {
+        let own = record.landings.pop().map(|landing| landing.injector);
+        let (mut injectors, mut victims) = (Vec::new(), Vec::new());
+        for (side, watch) in watches {
+            match side {
+                SideOf::Injector => injectors.push(watch.end()),
+                SideOf::Victim => victims.push(watch.end()),
+            }
+        }
+        for term in own_terms(spec) {
+            let (moves_by_min, _) = super::watch::wanted(&term);
+            let counted = own.as_ref().filter(|own| counts(&own.what, &term));
+            let what = super::watch::name(&term.signal);
+            let signal = counted.cloned().unwrap_or(Signal { what, ..Signal::default() });
+            let moves_by_min = moves_by_min.max(signal.moves_by_min);
+            injectors.insert(0, Signal { moves_by_min, ..signal });
+        }
+        if injectors.is_empty() {
+            injectors.push(own.unwrap_or_default());
+        }
+        if victims.is_empty() {
+            victims.push(Watch::unasked().end());
+        }
+        let pairs = injectors.len().max(victims.len());
+        let fault = format!("{} of {}", record.id, record.target);
+        for pair in 0..pairs {
+            let injector = injectors[pair.min(injectors.len() - 1)].clone();
+            let victim = victims[pair.min(victims.len() - 1)].clone();
+            record.landings.push(Landing { fault: fault.clone(), injector, victim });
+        }
+        record
+    }
+
+    fn watches(
+        &self,
+        spec: &WindowSpec,
+        start_ns: i64,
+        began: Instant,
+    ) -> Vec<(SideOf, Watch<'_>)> {
+        let mut watches = Vec::new();
+        let sides = [(SideOf::Injector, &spec.injector), (SideOf::Victim, &spec.victim)];
+        for (side, text) in sides {
+            for term in terms(text).unwrap_or_default() {
+                if side == SideOf::Injector && is_own(&term) {
+                    continue;
+                }
+                let mut watch = Watch::begin(&term, self.reader(&term, start_ns, began));
+                let hold = Duration::from_millis(spec.hold_ms);
+                watch.open(Some(term.within.map_or(hold, |time| time.0)));
+                watches.push((side, watch));
+            }
+        }
+        watches
+    }
+
+    /// How a signal is read.
+    fn reader(
+        &self,
+        term: &Term,
+        start_ns: i64,
+        began: Instant,
+    ) -> Box<dyn FnMut() -> Option<u64> + Send + '_> {
+        let name = match &term.signal {
+            Named::Known(name) => *name,
+            Named::Log(text) => {
+                let text = text.clone();
+                return Box::new(move || Some(self.cluster.log_lines(None, &text)));
+            }
+            Named::Metric(name) => {
+                let name = name.clone();
+                return Box::new(move || self.cluster.signal(&name, None));
+            }
+        };
+        let links = |of: fn(&LinkCounts) -> u64| {
+            Box::new(move || Some(self.cluster.mesh().snapshot().iter().map(of).sum()))
+        };
+        match name {
+            "timeouts" => Box::new(|| Some(self.recorder.counts().unknown)),
+            "errors" => Box::new(|| Some(self.recorder.counts().fail)),
+            "disconnects" => links(|counts| counts.connections.reset),
+            "dropped-bytes" => links(|c| flows(c).map(|flow| flow.bytes_dropped).sum()),
+            "heartbeat-gap" => Box::new(move || {
+                let gap = self.cluster.heartbeat_gap(None, began);
+                Some(u64::try_from(gap.as_millis()).unwrap_or(u64::MAX))
+            }),
+            "latency-p99" => Box::new(move || {
+                let p99 = self.recorder.latency_p99_ns(start_ns);
+                Some(p99.unwrap_or(0) / 1_000_000)
+            }),
+            "restarted" => Box::new(|| self.cluster.signal("restarts", None)),
+            other => {
+                let other = other.to_string();
+                Box::new(move || self.cluster.signal(&other, None))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SideOf {
+    Injector,
+    Victim,
+}
+
+fn flows(counts: &LinkCounts) -> impl Iterator<Item = &assay_nemesis::FlowCounts> {
+    assay_nemesis::Direction::BOTH.map(|way| counts.of(way)).into_iter()
+}
+
+/// What the injector of a fault counts, and how a plan calls it.
+const OWN: [(&str, &[&str]); 9] = [
+    ("dropped", &["chunks dropped"]),
+    ("delayed", &["chunks delayed", "chunks limited", "chunks held"]),
+    ("refused", &["connections refused"]),
+    ("resets", &["connections reset"]),
+    ("killed", &["processes gone"]),
+    ("stopped", &["processes stopped"]),
+    ("changed-bytes", &["bits and bytes different", "bytes of junk"]),
+    ("duplicated", &["datagrams duplicated"]),
+    ("reordered", &["datagrams reordered"]),
+];
+
+/// Whether only the injector of the very fault can count it.
+fn is_own(term: &Term) -> bool {
+    matches!(term.signal, Named::Known(name) if OWN.iter().any(|(known, _)| *known == name))
+}
+
+/// Whether what was counted is what the term asks for.
+fn counts(what: &str, term: &Term) -> bool {
+    let Named::Known(name) = term.signal else { return false };
+    OWN.iter().any(|(known, counters)| *known == name && counters.contains(&what))
+}
+
+fn own_terms(spec: &WindowSpec) -> Vec<Term> {
+    terms(&spec.injector).unwrap_or_default().into_iter().filter(is_own).collect()
+}

@@ -1,0 +1,329 @@
+//! One arm of a scenario from its first trial to its facts.
+
+use crate::arm::{self, ArmError, Depth};
+use crate::directory::{Asked, RunDirectory};
+use crate::event::{Events, Purpose, RunEvent};
+use crate::facts::{self, ArmFacts, Setting};
+use crate::faults::action;
+use crate::files::{read_json, write_json};
+use crate::investigate::{Allowance, Investigation, investigate};
+use crate::spec::TrialSpec;
+use crate::trial::{self, RECORD_NAME, Surroundings, TrialError, TrialRecord};
+use assay_plan::machine::Machine;
+use assay_report::run::TimelineEntry;
+use assay_sut::{Retries, SystemSpec};
+use assay_verdict::{Operator, Rigour, Violation};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+/// What became of an arm.
+pub enum ArmEnd {
+    /// Nobody tried, for this reason.
+    NotAttempted(String),
+    /// Something is missing.
+    Missing(Vec<String>, Operator),
+    /// It ran.
+    Ran(Box<ArmRun>),
+}
+
+/// An arm that ran.
+pub struct ArmRun {
+    /// What the verdict is computed from.
+    pub facts: ArmFacts,
+    /// All trials, in order, with the names of their directories.
+    pub trials: Vec<(String, TrialRecord)>,
+    /// What was found out about a violation.
+    pub investigation: Option<Investigation>,
+}
+
+/// What an arm is run with.
+pub struct ArmJob<'j> {
+    /// Its id: `S1`, `S5/api`.
+    pub id: &'j str,
+    /// Its machine block.
+    pub machine: &'j Machine,
+    /// Whether a model checker is needed.
+    pub rigour: Rigour,
+    /// Whether a claim speaks of clusters of any size.
+    pub any_size: bool,
+    /// Arms declared and exercised, if the scenario is split.
+    pub surfaces: Option<(u64, u64)>,
+}
+
+/// What all arms of a run share.
+pub struct Workshop<'w> {
+    /// Where everything is written.
+    pub directory: &'w RunDirectory,
+    /// What was asked for.
+    pub asked: &'w Asked,
+    /// Where events go.
+    pub events: &'w Events<'w>,
+    /// Set when everything is to stop.
+    pub interrupted: &'w AtomicBool,
+    /// The program that is also the embedded system.
+    pub executable: &'w Path,
+    /// Where descriptions of systems are looked for.
+    pub beside: PathBuf,
+    /// What happened when.
+    pub timeline: &'w Mutex<Vec<TimelineEntry>>,
+}
+
+impl Workshop<'_> {
+    /// Runs an arm. Only an interruption is an error: everything else is an end of some kind.
+    pub fn run(&self, job: &ArmJob<'_>) -> Result<ArmEnd, TrialError> {
+        let system = match self.prepare(job) {
+            Ok(system) => system,
+            Err(missing) => return Ok(ArmEnd::Missing(missing, Operator::Told)),
+        };
+        match self.run_tiers(job, &system) {
+            Err(TrialError::Interrupted) => Err(TrialError::Interrupted),
+            Err(TrialError::Missing(missing)) => Ok(ArmEnd::Missing(missing, Operator::Told)),
+            Err(TrialError::Trouble(why)) => Ok(ArmEnd::NotAttempted(why)),
+            Ok(run) => Ok(ArmEnd::Ran(Box::new(run))),
+        }
+    }
+
+    /// Everything that can be missing is found out here, before anything is started.
+    fn prepare(&self, job: &ArmJob<'_>) -> Result<SystemSpec, Vec<String>> {
+        let one = |why: String| vec![why];
+        let specs = self.specs(job, self.asked.depth).map_err(|error| one(error.to_string()))?;
+        let Some((_, first)) = specs.first() else { return Err(one("no trial at all".into())) };
+        let system = assay_sut::load(&first.system.name, Some(&self.beside))
+            .map_err(|error| one(error.to_string()))?;
+        let mut missing = system.option_problems(&first.system.options);
+        if !system.allows_nodes(first.system.nodes) {
+            missing.push(format!("{} does not run with {} nodes", system.name, first.system.nodes));
+        }
+        if let Err(error) = trial::workload(first) {
+            missing.push(error.to_string());
+        }
+        if let Err(why) = trial::panel(&first.check) {
+            missing.push(why);
+        }
+        for window in specs.iter().flat_map(|(_, spec)| &spec.windows) {
+            if let Err(error) = action::check(window) {
+                missing.push(error.to_string());
+            }
+            missing.extend(unreadable_signals(window, &system));
+        }
+        missing.sort();
+        missing.dedup();
+        if missing.is_empty() { Ok(system) } else { Err(missing) }
+    }
+
+    /// The trials of a tier, with their names.
+    fn specs(&self, job: &ArmJob<'_>, depth: Depth) -> Result<Vec<(String, TrialSpec)>, ArmError> {
+        let mut machine = job.machine.clone();
+        machine.seed = self.asked.seed.or(machine.seed);
+        let tier = arm::tier(&machine, depth)?;
+        let purpose = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
+        let seeds = arm::seeds(&machine, &tier);
+        let spec = |seed: &u64| {
+            let spec = arm::trial(job.id, &machine, &tier, *seed)?;
+            Ok((format!("{}-seed-{seed}", purpose.name()), spec))
+        };
+        seeds.iter().map(spec).collect()
+    }
+
+    fn run_tiers(&self, job: &ArmJob<'_>, system: &SystemSpec) -> Result<ArmRun, TrialError> {
+        let mut trials: Vec<(String, TrialRecord)> = Vec::new();
+        let mut depth = Depth::Smoke;
+        let mut violating = None;
+        for next in [Depth::Smoke, self.asked.depth] {
+            if trials.iter().any(|(_, trial)| trial.is_violation())
+                || (next <= depth && !trials.is_empty())
+            {
+                break;
+            }
+            depth = next;
+            let purpose = if next == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
+            let specs =
+                self.specs(job, next).map_err(|e| TrialError::Missing(vec![e.to_string()]))?;
+            for (name, spec) in specs {
+                let record = self.trial(job.id, &name, &spec, purpose, system)?;
+                let is_violation = record.is_violation();
+                trials.push((name, record));
+                if is_violation {
+                    violating = trials.last().map(|(_, record)| record.clone());
+                    break;
+                }
+            }
+        }
+        let investigation = match &violating {
+            Some(first) => Some(self.investigated(job, system, first)?),
+            None => None,
+        };
+        let facts = self.facts(job, system, depth, &trials, investigation.as_ref())?;
+        Ok(ArmRun { facts, trials, investigation })
+    }
+
+    fn facts(
+        &self,
+        job: &ArmJob<'_>,
+        system: &SystemSpec,
+        depth: Depth,
+        trials: &[(String, TrialRecord)],
+        investigation: Option<&Investigation>,
+    ) -> Result<ArmFacts, TrialError> {
+        let first = trials.first().map(|(_, trial)| &trial.spec.check);
+        let oracles = match first.map(trial::panel) {
+            Some(Ok(panel)) => panel.oracle_kinds(),
+            _ => Vec::new(),
+        };
+        let setting = Setting {
+            machine: job.machine,
+            rigour: job.rigour,
+            depth,
+            any_size: job.any_size,
+            oracles,
+            no_hidden_retries: no_hidden_retries(system),
+            surfaces: job.surfaces,
+        };
+        let wanted = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
+        let counting: Vec<&TrialRecord> = trials
+            .iter()
+            .map(|(_, trial)| trial)
+            .filter(|trial| trial.purpose == wanted || trial.is_violation())
+            .collect();
+        let violation = match investigation {
+            None => Violation::None,
+            Some(found) if found.reproduced() => Violation::Reproduced,
+            Some(_) => Violation::NotReproduced,
+        };
+        Ok(facts::of(&counting, violation, &setting))
+    }
+
+    fn investigated(
+        &self,
+        job: &ArmJob<'_>,
+        system: &SystemSpec,
+        first: &TrialRecord,
+    ) -> Result<Investigation, TrialError> {
+        let path = self.directory.trial(job.id, "investigation.json");
+        let earlier: Option<Investigation> = read_json(&path).unwrap_or(None);
+        if let Some(found) = earlier.filter(|found| found.first.spec == first.spec) {
+            return Ok(found);
+        }
+        let (reruns, time_ms) = arm::reduction_limits(job.machine);
+        let mut run = |name: &str, spec: &TrialSpec, purpose: Purpose| {
+            self.trial(job.id, name, spec, purpose, system)
+        };
+        let found = investigate(first, Allowance { reruns, time_ms }, self.events, &mut run)?;
+        write_json(&path, &found)
+            .map_err(|e| TrialError::Trouble(format!("cannot write {}: {e}", path.display())))?;
+        Ok(found)
+    }
+
+    /// One trial; one that was finished by an earlier, interrupted run is not run again.
+    fn trial(
+        &self,
+        arm: &str,
+        name: &str,
+        spec: &TrialSpec,
+        purpose: Purpose,
+        system: &SystemSpec,
+    ) -> Result<TrialRecord, TrialError> {
+        let directory = self.directory.trial(arm, name);
+        let (scenario, seed) = (spec.scenario.clone(), spec.seed);
+        let ended = |record: &TrialRecord, reused| RunEvent::TrialEnded {
+            scenario: scenario.clone(),
+            purpose,
+            seed,
+            result: record.result(),
+            reused,
+        };
+        let finished: Option<TrialRecord> = read_json(&directory.join(RECORD_NAME))
+            .map_err(|error| TrialError::Trouble(error.to_string()))?;
+        if let Some(record) = finished.filter(|record| record.spec == *spec) {
+            self.events.emit(&ended(&record, true));
+            self.note(arm, name, &record);
+            return Ok(record);
+        }
+        set_aside(&directory)
+            .map_err(|e| TrialError::Trouble(format!("{}: {e}", directory.display())))?;
+        self.events.emit(&RunEvent::TrialStarted {
+            scenario: scenario.clone(),
+            purpose,
+            seed,
+            expected_ms: spec.duration_ms,
+        });
+        let around = Surroundings {
+            system,
+            executable: self.executable,
+            events: self.events,
+            interrupted: self.interrupted,
+            sabotage: self.asked.sabotage,
+            plants: self.asked.plants,
+        };
+        let record = trial::run(spec, purpose, &directory, &around)?;
+        self.events.emit(&ended(&record, false));
+        self.note(arm, name, &record);
+        Ok(record)
+    }
+
+    /// Writes a trial into the timeline of the run.
+    fn note(&self, arm: &str, name: &str, record: &TrialRecord) {
+        let scenario = Some(arm.split('/').next().unwrap_or(arm).to_string());
+        let entry = |at: &str, event: String, notes: String| TimelineEntry {
+            at: crate::record::utc(at),
+            scenario: scenario.clone(),
+            event,
+            notes,
+        };
+        let start = record.start_ns;
+        let mut entries = vec![entry(&record.started, format!("{name} started"), String::new())];
+        for window in &record.windows {
+            let Some(open) = window.start_ns else { continue };
+            let ms = u64::try_from((open - start) / 1_000_000).unwrap_or(0);
+            let at = crate::time::later(&record.started, ms);
+            let state = assay_verdict::landing_of(&window.landings);
+            let event = format!("{}: {} of {}", window.id, window.fault, window.target);
+            entries.push(entry(&at, event, state.to_string()));
+        }
+        entries.push(entry(&record.ended, format!("{name} ended"), record.result()));
+        self.timeline.lock().expect("nobody panics here").extend(entries);
+    }
+}
+
+/// What a killed run has left of a trial counts for nothing, and is kept beside it.
+fn set_aside(directory: &Path) -> std::io::Result<()> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_default();
+    let aside = (1..1_000)
+        .map(|n| directory.with_file_name(format!("{name}.unfinished-{n}")))
+        .find(|path| !path.exists());
+    aside.map_or(Ok(()), |aside| std::fs::rename(directory, aside))
+}
+
+fn no_hidden_retries(system: &SystemSpec) -> Option<String> {
+    let (retries, reason) = system.retries();
+    (retries == Retries::None)
+        .then(|| reason.unwrap_or("the client sends every operation once").to_string())
+}
+
+/// Signals of the victim that this system does not offer.
+fn unreadable_signals(window: &crate::spec::WindowSpec, system: &SystemSpec) -> Vec<String> {
+    use assay_plan::landing::Signal;
+    const OWN: [&str; 6] =
+        ["timeouts", "errors", "disconnects", "restarts", "heartbeat-gap", "latency-p99"];
+    let terms = crate::faults::watch::terms(&window.victim).unwrap_or_default();
+    let unreadable = |signal: &Signal| match signal {
+        Signal::Known(name) => !OWN.contains(name) && !system.has_signal(name),
+        Signal::Metric(name) => !system.has_signal(name),
+        Signal::Log(_) => false,
+    };
+    let missing = terms.into_iter().filter(|term| unreadable(&term.signal));
+    missing
+        .map(|term| {
+            let name = crate::faults::watch::name(&term.signal);
+            format!(
+                "{} does not offer the signal `{name}` that would prove {}",
+                system.name, window.fault
+            )
+        })
+        .collect()
+}

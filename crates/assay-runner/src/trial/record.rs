@@ -1,0 +1,268 @@
+//! What is known about a trial once it is over: numbers, and where the rest of it is.
+
+use crate::event::Purpose;
+use crate::faults::window::WindowRecord;
+use crate::spec::TrialSpec;
+use assay_history::{History, OpIndex};
+use assay_judge::{Certificate, Judgement, Sharpness};
+use assay_verdict::{Calibration, Checker, HistoryFields, Outcome, Undecided};
+use serde::{Deserialize, Serialize};
+
+/// Everything that was measured in a trial.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialRecord {
+    /// What was done.
+    pub spec: TrialSpec,
+    /// What for.
+    pub purpose: Purpose,
+    /// When it started, for people.
+    pub started: String,
+    /// When it ended.
+    pub ended: String,
+    /// When clients began, in nanoseconds of the trial.
+    pub start_ns: i64,
+    /// How long clients worked.
+    pub workload_ms: u64,
+    /// Operations, by how they ended.
+    pub operations: OperationCounts,
+    /// What became of each fault window, in the order of the spec.
+    pub windows: Vec<WindowRecord>,
+    /// Answers a second before the first fault and after the last.
+    pub health: Option<HealthRecord>,
+    /// Whether the system came to rest.
+    pub quiescence: QuiescenceRecord,
+    /// Connections that went around the proxies.
+    pub bypasses: Vec<String>,
+    /// How often the clock of the recorder jumped.
+    pub clock_jumps: u64,
+    /// The search of the system's log.
+    pub log: LogRecord,
+    /// Changes of leader, where the system tells.
+    pub elections: Option<u64>,
+    /// What the checkers say.
+    pub judged: JudgedRecord,
+    /// How sharp they are on this very history.
+    pub sharpness: Option<SharpnessRecord>,
+}
+
+/// Operations of a trial.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationCounts {
+    /// Sent, by the driver's count.
+    pub sent: u64,
+    /// Sent in the time that was planned.
+    pub sent_in_time: u64,
+    /// Found in the history.
+    pub recorded: u64,
+    /// Took effect.
+    pub ok: u64,
+    /// Did not.
+    pub fail: u64,
+    /// Nobody knows.
+    pub unknown: u64,
+    /// Overlapped a fault.
+    pub in_fault: u64,
+    /// Sent later than they were due.
+    pub late: u64,
+    /// The latest, in milliseconds.
+    pub late_ms_max: u64,
+}
+
+/// Answers a second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HealthRecord {
+    /// Before the first fault.
+    pub baseline: u64,
+    /// After the last was healed.
+    pub after: u64,
+}
+
+/// Three things that make up rest, each with what was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuiescenceRecord {
+    /// No operation in flight.
+    pub in_flight: String,
+    /// Nothing pending in the background.
+    pub pending: String,
+    /// All replicas hold the same.
+    pub converged: String,
+    /// Whether all three were shown.
+    pub shown: bool,
+}
+
+/// The search of the system's log.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogRecord {
+    /// Lines that were read.
+    pub lines: u64,
+    /// Lines that look like a hidden error.
+    pub suspicious: u64,
+    /// The first of them.
+    pub samples: Vec<String>,
+}
+
+/// What the checkers say.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedRecord {
+    /// All together.
+    pub outcome: Outcome,
+    /// How they ended.
+    pub checker: Checker,
+    /// Operations in the history.
+    pub ops_in: u64,
+    /// Operations they consumed.
+    pub consumed: u64,
+    /// Whether the history has what they need.
+    pub history: HistoryFields,
+    /// What they did not look at.
+    pub not_covered: Vec<String>,
+    /// Why there is no answer.
+    pub undecided_because: Vec<String>,
+    /// What the answer rests on.
+    pub evidence: Vec<String>,
+    /// What was found.
+    pub anomalies: Vec<AnomalyRecord>,
+    /// How much was found, shown or not.
+    pub anomalies_total: u64,
+}
+
+/// One anomaly.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnomalyRecord {
+    /// Who found it.
+    pub checker: String,
+    /// What kind.
+    pub kind: String,
+    /// One line.
+    pub title: String,
+    /// What happened.
+    pub explanation: Vec<String>,
+    /// About which object.
+    pub key: Option<String>,
+    /// The operations that show it, by their place in the history.
+    pub ops: Vec<u32>,
+    /// When the last of them ended, in nanoseconds of the trial.
+    pub until_ns: Option<i64>,
+    /// Whether the separate verifier agrees.
+    pub verified: bool,
+    /// A picture of it, as SVG.
+    pub picture: Option<String>,
+}
+
+/// How sharp the checkers are on a history.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharpnessRecord {
+    /// What counts for the verdict.
+    pub calibration: Calibration,
+    /// By kind of anomaly: checker, kind, planted, caught.
+    pub rows: Vec<(String, String, u64, u64)>,
+}
+
+impl TrialRecord {
+    /// Whether a claim was broken here. A history whose clock jumped cannot show it.
+    pub fn is_violation(&self) -> bool {
+        self.judged.outcome == Outcome::Refuted && self.clock_jumps == 0
+    }
+
+    /// Windows that landed on both sides.
+    pub fn landed(&self) -> u64 {
+        let landed = |window: &&WindowRecord| {
+            let state = assay_verdict::landing_of(&window.landings);
+            state == assay_verdict::LandingState::Landed && window.start_ns.is_some()
+        };
+        self.windows.iter().filter(landed).count() as u64
+    }
+
+    /// When the first anomaly was complete, in milliseconds since clients began.
+    pub fn violation_ms(&self) -> Option<u64> {
+        let ends = self.judged.anomalies.iter().filter_map(|anomaly| anomaly.until_ns);
+        let end = ends.min()?;
+        u64::try_from((end - self.start_ns) / 1_000_000).ok()
+    }
+
+    /// A word about how it ended.
+    pub fn result(&self) -> String {
+        match self.judged.outcome {
+            Outcome::Refuted => {
+                let first = self.judged.anomalies.first().map_or("", |a| a.title.as_str());
+                format!("refuted: {first}")
+            }
+            outcome => format!(
+                "{outcome}: {} operations, {} of {} faults landed",
+                self.judged.consumed,
+                self.landed(),
+                self.windows.len()
+            ),
+        }
+    }
+}
+
+impl JudgedRecord {
+    /// What is kept of a judgement.
+    pub fn of(judgement: &Judgement, history: &History) -> JudgedRecord {
+        let until_ns = |ops: &[OpIndex]| {
+            let ends = ops.iter().map(|&op| history.op(op));
+            ends.map(|op| op.complete_ts.unwrap_or(op.invoke_ts)).max()
+        };
+        let anomaly = |anomaly: &assay_judge::Anomaly| AnomalyRecord {
+            checker: anomaly.checker.clone(),
+            kind: anomaly.kind.clone(),
+            title: anomaly.title.clone(),
+            explanation: anomaly.explanation.clone(),
+            key: anomaly.key.clone(),
+            ops: anomaly.ops.iter().map(|op| op.0).collect(),
+            until_ns: until_ns(&anomaly.ops),
+            verified: anomaly.certificate == Certificate::Verified,
+            picture: anomaly.picture.as_ref().map(|picture| picture.svg()),
+        };
+        JudgedRecord {
+            outcome: judgement.outcome,
+            checker: judgement.checker(),
+            ops_in: judgement.ops_in,
+            consumed: judgement.ops_checked,
+            history: judgement.history.clone(),
+            not_covered: judgement.scope_not_covered.clone(),
+            undecided_because: judgement.undecided_because.clone(),
+            evidence: judgement.evidence.clone(),
+            anomalies: judgement.anomalies.iter().map(anomaly).collect(),
+            anomalies_total: judgement.anomalies_total,
+        }
+    }
+
+    /// Of a history that could not even be read.
+    pub fn unreadable(why: String) -> JudgedRecord {
+        JudgedRecord {
+            outcome: Outcome::Undecided,
+            checker: Checker::Undecided(Undecided::HistoryCutShort),
+            ops_in: 0,
+            consumed: 0,
+            history: HistoryFields::Unknown,
+            not_covered: Vec::new(),
+            undecided_because: vec![why],
+            evidence: Vec::new(),
+            anomalies: Vec::new(),
+            anomalies_total: 0,
+        }
+    }
+}
+
+impl SharpnessRecord {
+    /// What is kept of a calibration.
+    pub fn of(sharpness: &Sharpness) -> SharpnessRecord {
+        let row = |row: &assay_judge::SharpnessRow| {
+            (row.checker.clone(), row.kind.clone(), row.planted, row.caught)
+        };
+        SharpnessRecord {
+            calibration: sharpness.verdict(),
+            rows: sharpness.rows.iter().map(row).collect(),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! `assay run`: a plan against a system, from the load gate to the report.
+
+use super::{Trouble, write_whole};
+use crate::args::{DemoArgs, ExportArgs, OutputFormat, ReproduceArgs, RunArgs};
+use crate::exit::Exit;
+use crate::output::run::{Screen, show_finished};
+use assay_report::run::Refusals;
+use assay_runner::arm::Depth;
+use assay_runner::directory::{ASKED_FORMAT, Asked, new_root};
+use assay_runner::event::{Events, Purpose};
+use assay_runner::run::{Finished, Host, RunError, begin, resume};
+use assay_runner::spec::TrialSpec;
+use assay_runner::trial::{Surroundings, TrialError, TrialRecord};
+use assay_runner::{environment, time};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The plan of `assay demo`.
+const DEMO_PLAN: &str = include_str!("../../../../examples/plans/demo.md");
+/// The largest plan that is read.
+const PLAN_BYTES_MAX: u64 = 16 << 20;
+
+/// Which signal ended a run.
+struct Stop {
+    any: Arc<AtomicBool>,
+    terminated: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// The first signal ends a run in good order; the second ends the program.
+    fn listen() -> Result<Stop, Trouble> {
+        let stop = Stop { any: Arc::default(), terminated: Arc::default() };
+        for signal in [SIGINT, SIGTERM] {
+            let register = || {
+                signal_hook::flag::register_conditional_shutdown(
+                    signal,
+                    128 + signal,
+                    Arc::clone(&stop.any),
+                )?;
+                signal_hook::flag::register(signal, Arc::clone(&stop.any))?;
+                if signal == SIGTERM {
+                    signal_hook::flag::register(signal, Arc::clone(&stop.terminated))?;
+                }
+                Ok::<(), std::io::Error>(())
+            };
+            register().map_err(|error| Trouble {
+                message: format!("cannot listen for signals: {error}"),
+                exit: Exit::MissingCapability,
+            })?;
+        }
+        Ok(stop)
+    }
+
+    fn exit(&self) -> Exit {
+        if self.terminated.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
+    }
+}
+
+/// Runs a plan, or goes on with a run.
+pub fn run(args: &RunArgs) -> Exit {
+    let go = || {
+        let stop = Stop::listen()?;
+        let executable = executable()?;
+        let screen = Screen::new(args.output.format);
+        let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
+        let host = Host { executable: &executable, interrupted: &stop.any, watcher: &watcher };
+        let finished = match (&args.resume, &args.plan) {
+            (Some(directory), _) => resume(directory, &host),
+            (None, Some(plan)) => {
+                let text = read_plan(plan)?;
+                let (root, asked) = asked(args, plan, &text)?;
+                begin(&root, &asked, &text, &host)
+            }
+            (None, None) => unreachable!("clap asks for PLAN unless --resume"),
+        };
+        screen.clear();
+        conclude(finished, &stop, args.plan.as_deref(), &args.exports, args.output.format)
+    };
+    go().unwrap_or_else(Trouble::report)
+}
+
+/// Runs the plan of the demonstration.
+pub fn demo(args: &DemoArgs) -> Exit {
+    let go = || {
+        let stop = Stop::listen()?;
+        let executable = executable()?;
+        let screen = Screen::new(args.output.format);
+        let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
+        let host = Host { executable: &executable, interrupted: &stop.any, watcher: &watcher };
+        let asked = Asked {
+            format: ASKED_FORMAT.to_string(),
+            plan: "demo.md (built into assay)".to_string(),
+            started: time::utc_now(),
+            operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
+            depth: Depth::Hardening,
+            only: Vec::new(),
+            seed: None,
+            have: Vec::new(),
+            plants: 10,
+            sabotage: None,
+            commit: format!("assay {}", env!("CARGO_PKG_VERSION")),
+        };
+        let root = new_root(&args.sessions, "demo");
+        let finished = begin(&root, &asked, DEMO_PLAN, &host);
+        screen.clear();
+        conclude(finished, &stop, None, &ExportArgs::default(), args.output.format)
+    };
+    go().unwrap_or_else(Trouble::report)
+}
+
+fn executable() -> Result<PathBuf, Trouble> {
+    std::env::current_exe().map_err(|error| Trouble {
+        message: format!("cannot find the program itself: {error}"),
+        exit: Exit::MissingCapability,
+    })
+}
+
+fn read_plan(path: &Path) -> Result<String, Trouble> {
+    let unavailable = |error: std::io::Error| Trouble::unavailable(path, "read", &error);
+    let size = std::fs::metadata(path).map_err(unavailable)?.len();
+    if size > PLAN_BYTES_MAX {
+        let message = format!("{}: larger than 16 MiB: not a plan", path.display());
+        return Err(Trouble::bad_history(message));
+    }
+    let bytes = std::fs::read(path).map_err(unavailable)?;
+    String::from_utf8(bytes)
+        .map_err(|_| Trouble::bad_history(format!("{}: not UTF-8 text", path.display())))
+}
+
+fn asked(args: &RunArgs, plan: &Path, text: &str) -> Result<(PathBuf, Asked), Trouble> {
+    let parsed = assay_plan::parse(text);
+    let slug = parsed.slug.as_ref().map_or("plan", |slug| slug.text.as_str());
+    let slug: String =
+        slug.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();
+    let root = match &args.directory {
+        Some(root) if root.join("run.json").exists() => {
+            let message = format!(
+                "{}: holds a run already; go on with it by --resume, or name another directory",
+                root.display()
+            );
+            return Err(Trouble { message, exit: Exit::Usage });
+        }
+        Some(root) => root.clone(),
+        None => new_root(&args.sessions, &slug),
+    };
+    let project = plan.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let asked = Asked {
+        format: ASKED_FORMAT.to_string(),
+        plan: plan.display().to_string(),
+        started: time::utc_now(),
+        operator: args.operator.clone(),
+        depth: args.tier.into(),
+        only: args.scenarios.clone(),
+        seed: args.seed,
+        have: args.have.clone(),
+        plants: args.plants,
+        sabotage: args.sabotage,
+        commit: environment::commit(project.unwrap_or(Path::new("."))),
+    };
+    Ok((root, asked))
+}
+
+fn conclude(
+    finished: Result<Finished, RunError>,
+    stop: &Stop,
+    plan: Option<&Path>,
+    exports: &ExportArgs,
+    format: OutputFormat,
+) -> Result<Exit, Trouble> {
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(RunError::Interrupted(directory)) => {
+            let message = format!(
+                "interrupted; finished trials are kept: assay run --resume {}",
+                directory.display()
+            );
+            return Err(Trouble { message, exit: stop.exit() });
+        }
+        Err(error) => return Err(refused(error, plan)),
+    };
+    export(&finished, exports)?;
+    Ok(show_finished(&finished, format))
+}
+
+fn refused(error: RunError, plan: Option<&Path>) -> Trouble {
+    let path = plan.unwrap_or(Path::new("plan.md"));
+    match error {
+        RunError::Plan(found) => {
+            let errors = found.iter().filter(|d| d.severity() == assay_plan::Severity::Error);
+            let first = errors
+                .clone()
+                .next()
+                .map_or(String::new(), |d| format!(" The first: {} {}", d.code, d.message));
+            let message = format!(
+                "{}: {} errors, and nothing was run.{first}\nhelp: assay plan lint {}",
+                path.display(),
+                errors.count(),
+                path.display()
+            );
+            Trouble { message, exit: Exit::BadHistory }
+        }
+        RunError::NoScenario(..) => Trouble { message: error.to_string(), exit: Exit::Usage },
+        RunError::File(..) => Trouble { message: error.to_string(), exit: Exit::MissingCapability },
+        RunError::Refused(_) => Trouble { message: error.to_string(), exit: Exit::Bug },
+        RunError::Interrupted(_) => Trouble { message: error.to_string(), exit: Exit::Interrupted },
+    }
+}
+
+fn export(finished: &Finished, exports: &ExportArgs) -> Result<(), Trouble> {
+    let record = &finished.record;
+    let write = |path: &Path, text: Result<String, Refusals>| {
+        let text = text.map_err(unreportable)?;
+        write_whole(path, |out| out.write_all(text.as_bytes()))
+    };
+    if let Some(path) = &exports.junit {
+        write(path, assay_report::run::junit(record))?;
+    }
+    if let Some(path) = &exports.sarif {
+        write(path, assay_report::run::sarif(record))?;
+    }
+    if let Some(path) = &exports.step_summary {
+        let text = assay_report::run::step_summary(record).map_err(unreportable)?;
+        let append = || {
+            let mut file = std::fs::File::options().append(true).create(true).open(path)?;
+            file.write_all(text.as_bytes())
+        };
+        append().map_err(|error: std::io::Error| Trouble::unavailable(path, "write", &error))?;
+    }
+    Ok(())
+}
+
+fn unreportable(refusals: Refusals) -> Trouble {
+    Trouble { message: refusals.to_string(), exit: Exit::Bug }
+}
+
+/// Runs one trial again.
+pub fn reproduce(args: &ReproduceArgs) -> Exit {
+    try_again(args).unwrap_or_else(Trouble::report)
+}
+
+fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
+    let text = read_plan(&args.file)?;
+    let spec: TrialSpec = serde_json::from_str(&text).map_err(|error| {
+        let (path, line) = (args.file.display(), error.line());
+        Trouble::bad_history(format!("{path}:{line}: not a trial: {error}"))
+    })?;
+    let beside = args.file.canonicalize().ok();
+    let beside = beside.as_deref().and_then(Path::parent);
+    let system = assay_sut::load(&spec.system.name, beside)
+        .map_err(|error| Trouble { message: error.to_string(), exit: Exit::MissingCapability })?;
+    let stop = Stop::listen()?;
+    let executable = executable()?;
+    let temporary = tempfile::tempdir()
+        .map_err(|error| Trouble::unavailable(Path::new("."), "make a directory", &error))?;
+    let root = args.directory.as_deref().unwrap_or(temporary.path());
+    std::fs::create_dir_all(root).map_err(|e| Trouble::unavailable(root, "make", &e))?;
+    let screen = Screen::new(args.output.format);
+    let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
+    let events = Events::open(&root.join("events.jsonl"), &watcher)
+        .map_err(|error| Trouble::unavailable(root, "write", &error))?;
+    let around = Surroundings {
+        system: &system,
+        executable: &executable,
+        events: &events,
+        interrupted: &stop.any,
+        sabotage: None,
+        plants: 1,
+    };
+    for number in 1..=args.tries {
+        let directory = root.join(format!("reproduce-{number}-{}", std::process::id()));
+        let tried = assay_runner::trial::run(&spec, Purpose::Reproduce, &directory, &around);
+        screen.clear();
+        match tried {
+            Ok(record) if record.is_violation() => {
+                show_trial(&record, number, args.output.format);
+                return Ok(Exit::Refuted);
+            }
+            Ok(record) if number == args.tries => {
+                show_trial(&record, number, args.output.format);
+                return Ok(Exit::Upheld);
+            }
+            Ok(_) => {}
+            Err(TrialError::Interrupted) => {
+                return Err(Trouble { message: "interrupted".to_string(), exit: stop.exit() });
+            }
+            Err(error) => {
+                let message = error.to_string();
+                return Err(Trouble { message, exit: Exit::MissingCapability });
+            }
+        }
+    }
+    Ok(Exit::Upheld)
+}
+
+fn show_trial(record: &TrialRecord, tries: u32, format: OutputFormat) {
+    if format == OutputFormat::Json {
+        let mut value = serde_json::to_value(record).expect("a record is JSON");
+        value["reproduced"] = record.is_violation().into();
+        value["tries"] = tries.into();
+        anstream::println!("{value}");
+        return;
+    }
+    let word = if record.is_violation() { "REPRODUCED" } else { "NOT REPRODUCED" };
+    anstream::println!("{word}  in {tries} tries: {}", record.result());
+    for anomaly in &record.judged.anomalies {
+        anstream::println!("\n{}", anomaly.title);
+        anomaly.explanation.iter().for_each(|line| anstream::println!("  {line}"));
+    }
+}
