@@ -13,7 +13,7 @@ endif
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
-demo: ## check two bundled histories and write an HTML report
+demo: ## one claim upheld and one refuted on the built-in store, in two minutes
 	@scripts/demo.sh
 
 test: deps lint ## everything that must be green: lints, tests, documentation

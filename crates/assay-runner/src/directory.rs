@@ -44,26 +44,31 @@ pub struct RunDirectory {
     root: PathBuf,
 }
 
-const README: &str = "\
-# A run of Assay
+/// What stands in the README of a run: path, and what it is.
+const CONTENTS: [(&str, &str); 13] = [
+    ("report.html", "the report, for a browser; it needs no network"),
+    ("findings/report.md", "the same in Markdown, for a review"),
+    ("session-log.md", "what happened when"),
+    ("results.json", "the run record: every fact, from which all verdicts can be computed again"),
+    ("", "(`assay report results.json`)"),
+    ("plan.md", "the plan as it was when the run began"),
+    ("run.json", "what was asked for; `assay run --resume DIRECTORY` goes by it"),
+    ("events.jsonl", "everything that happened, line by line"),
+    ("findings/F1.repro.json", "a trial that shows a violation (`assay reproduce FILE`)"),
+    ("artifacts/SCENARIO/TRIAL/history.jsonl.zst", "what clients did and saw (`assay check FILE`)"),
+    ("artifacts/SCENARIO/TRIAL/trial.json", "what was measured in the trial"),
+    ("artifacts/SCENARIO/TRIAL/nemesis.jsonl", "the journal of faults (`assay heal DIRECTORY`)"),
+    ("artifacts/SCENARIO/TRIAL/logs/", "what the nodes said"),
+];
 
-| file | what it is |
-|---|---|
-| `report.html` | the report, for a browser; it needs no network |
-| `findings/report.md` | the same in Markdown, for a review |
-| `session-log.md` | what happened when |
-| `results.json` | the run record: every fact, from which all verdicts can be computed again (`assay report results.json`) |
-| `plan.md` | the plan as it was when the run began |
-| `run.json` | what was asked for; `assay run --resume DIRECTORY` goes by it |
-| `events.jsonl` | everything that happened, line by line |
-| `findings/F1.repro.json` | a trial that shows a violation (`assay reproduce FILE`) |
-| `artifacts/SCENARIO/TRIAL/history.jsonl.zst` | what clients did and saw (`assay check FILE`) |
-| `artifacts/SCENARIO/TRIAL/trial.json` | what was measured in the trial |
-| `artifacts/SCENARIO/TRIAL/nemesis.jsonl` | the journal of faults (`assay heal DIRECTORY` undoes what is left of them) |
-| `artifacts/SCENARIO/TRIAL/logs/` | what the nodes said |
-
-A trial without `trial.json` was not finished and counts for nothing.
-";
+fn readme() -> String {
+    let mut text = "# A run of Assay\n\n| file | what it is |\n|---|---|\n".to_string();
+    for (path, what) in CONTENTS {
+        let path = if path.is_empty() { String::new() } else { format!("`{path}`") };
+        text += &format!("| {path} | {what} |\n");
+    }
+    text + "\nA trial without `trial.json` was not finished and counts for nothing.\n"
+}
 
 impl RunDirectory {
     /// Makes a new one and writes down what was asked for and the plan, before anything else.
@@ -72,7 +77,7 @@ impl RunDirectory {
         for part in ["artifacts", "findings"] {
             std::fs::create_dir_all(root.join(part))?;
         }
-        write_whole(&root.join("README.md"), README.as_bytes())?;
+        write_whole(&root.join("README.md"), readme().as_bytes())?;
         write_whole(&directory.plan(), plan.as_bytes())?;
         write_json(&root.join("run.json"), asked)?;
         Ok(directory)

@@ -195,20 +195,22 @@ fn probe(part: &str) -> Probed {
 /// What the project already brings for testing.
 pub fn toolbox(root: &Path) -> Vec<Tool> {
     let mut tools = Vec::new();
-    let directories = [
-        ("tools", "tool"),
-        ("scripts", "script"),
-        ("bin", "program"),
-        ("tests/integration", "integration test"),
-        ("tests/stability", "stability test"),
-        ("tests/chaos", "chaos test"),
-        ("docs/runbooks", "runbook"),
-        ("docs/testing", "testing document"),
-        (".github/workflows", "CI workflow"),
-        (".ci", "CI script"),
+    // Parts of paths, because these are of the tested project and not of this one.
+    let directories: [(&[&str], &str); 10] = [
+        (&["tools"], "tool"),
+        (&["scripts"], "script"),
+        (&["bin"], "program"),
+        (&["tests", "integration"], "integration test"),
+        (&["tests", "stability"], "stability test"),
+        (&["tests", "chaos"], "chaos test"),
+        (&["docs", "runbooks"], "runbook"),
+        (&["docs", "testing"], "testing document"),
+        (&[".github", "workflows"], "CI workflow"),
+        (&[".ci"], "CI script"),
     ];
-    for (directory, role) in directories {
-        let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };
+    for (parts, role) in directories {
+        let directory = parts.join("/");
+        let Ok(entries) = std::fs::read_dir(root.join(&directory)) else { continue };
         let mut names: Vec<String> = entries
             .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
             .filter(|name| !name.starts_with('.'))
@@ -217,13 +219,15 @@ pub fn toolbox(root: &Path) -> Vec<Tool> {
         let tool = |name: String| Tool { path: format!("{directory}/{name}"), role: role.into() };
         tools.extend(names.into_iter().take(TOOLS_MAX).map(tool));
     }
-    for (file, role) in [
-        ("Makefile", "make targets"),
-        ("justfile", "just recipes"),
-        ("docs/stability-test-plan.md", "test plan"),
-    ] {
-        if root.join(file).is_file() {
-            tools.push(Tool { path: file.to_string(), role: role.to_string() });
+    let files: [(&[&str], &str); 3] = [
+        (&["Makefile"], "make targets"),
+        (&["justfile"], "just recipes"),
+        (&["docs", "stability-test-plan.md"], "test plan"),
+    ];
+    for (parts, role) in files {
+        let file = parts.join("/");
+        if root.join(&file).is_file() {
+            tools.push(Tool { path: file, role: role.to_string() });
         }
     }
     tools

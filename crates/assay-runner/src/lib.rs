@@ -1,9 +1,9 @@
 //! Runs a plan: systems, workloads, faults, checkers, verdicts, and the record of it all.
 //!
 //! Start at [`run::begin`]. On the way down: a [`run`] has scenarios, a [`scenario`] has arms with
-//! tiers and seeds, each of which is a [`trial`] of a [`spec::TrialSpec`]: clients ([`drive`]) whose
-//! operations are written down before they are sent ([`recorder`]), while windows of faults open
-//! and close ([`faults`]). A violation is run again, made smaller and looked into ([`investigate`],
+//! tiers and seeds, each of which is a [`trial`] of a [`spec::TrialSpec`]: clients ([`drive`],
+//! [`open_loop`]) whose operations are written down before they are sent ([`recorder`]), while
+//! windows of faults open and close ([`faults`]). A violation is run again, made smaller and looked into ([`investigate`],
 //! [`reduce`], [`blame`]). What was measured becomes [`facts`], and these a run [`record`].
 //!
 //! What is decided is decided by pure functions of what was measured: [`schedule`], [`reduce`],

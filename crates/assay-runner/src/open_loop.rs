@@ -219,7 +219,7 @@ mod tests {
         let new_session: &NewSession<'_> =
             &|_| Ok(Box::new(Stalled { waiting: &WAITING, wanted: DUE }) as Box<dyn Client>);
         let client = OpenClient::new(&crew, 0, 1, Box::new(Reads), new_session);
-        // If an arrival waited for an answer, no fiftieth call would ever come, and none be answered.
+        // If an arrival waited for an answer, no fiftieth call would come, and none be answered.
         std::thread::scope(|scope| {
             client.work(scope, 0..DUE as i64, 0).expect("recorded");
             while crew.in_flight.load(Ordering::Relaxed) > 0

@@ -130,8 +130,7 @@ fn table(history: &History, start_ns: i64) -> OpTable {
 fn finding_view(run: &ArmRun, number: usize) -> Option<FindingView> {
     let found = run.investigation.as_ref()?;
     let anomaly = found.first.judged.anomalies.first();
-    let mut witness: Vec<String> = anomaly.map(|a| a.title.clone()).into_iter().collect();
-    witness.extend(anomaly.into_iter().flat_map(|anomaly| anomaly.explanation.clone()));
+    let witness = anomaly.map(|anomaly| anomaly.story()).unwrap_or_default();
     let picture = anomaly.and_then(|anomaly| anomaly.picture.clone()).unwrap_or_default();
     Some(FindingView { finding: format!("F{number}"), witness, picture, reruns: reruns(found) })
 }

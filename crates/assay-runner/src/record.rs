@@ -310,7 +310,7 @@ fn category(plan: &Plan, id: &assay_plan::ids::Id) -> Option<Category> {
 
 fn what_happened(first: &TrialRecord) -> String {
     match first.judged.anomalies.first() {
-        Some(anomaly) => format!("{} {}", anomaly.title, anomaly.explanation.join(" ")),
+        Some(anomaly) => anomaly.story().join(" "),
         None => "the checkers refuted the history and show no anomaly".to_string(),
     }
 }

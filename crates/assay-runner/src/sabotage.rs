@@ -1,8 +1,8 @@
 //! Breaking the harness on purpose.
 //!
-//! A harness that says PASS may be one that cannot say anything else. Each of these makes one of the
-//! mistakes that make a green run worthless, and the verdict has to go down for it. `assay run
-//! --sabotage NAME` does it; the tests do it for all of them.
+//! A harness that says PASS may be one that cannot say anything else. Each of these makes one of
+//! the mistakes that make a green run worthless, and the verdict has to go down for it. `assay
+//! run --sabotage NAME` does it; the tests do it for all of them.
 
 /// A mistake the harness makes on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

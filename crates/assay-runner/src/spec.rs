@@ -1,7 +1,7 @@
 //! What one trial does, with nothing left to decide: the same file gives the same trial again.
 //!
-//! A plan says "a window every 9 to 11 seconds"; a [`TrialSpec`] says when each of them opens. It is
-//! what a finding is reproduced from, and what is made smaller when a finding is reduced.
+//! A plan says "a window every 9 to 11 seconds"; a [`TrialSpec`] says when each of them opens. It
+//! is what a finding is reproduced from, and what is made smaller when a finding is reduced.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! Connections that went around the proxies.
 //!
 //! A partition cuts links. If nodes have another way to each other, the cut proves nothing,
-//! although every counter of the proxies moves. So the kernel is asked which connections the nodes' real
-//! ports have. Whoever made one must have entered it ([`DialPorts`]): the links do, and the probes
-//! do. All others are a bypass, and named.
+//! although every counter of the proxies moves. So the kernel is asked which connections the nodes'
+//! real ports have. Whoever made one must have entered it ([`DialPorts`]): the links do, and the
+//! probes do. All others are a bypass, and named.
 //!
 //! Looking is sampling: a connection that lives for less than the time between two looks can be
 //! missed. Peers and clients that go around the proxies do so all the time, and are caught.

@@ -1,9 +1,9 @@
 //! Systems under test: described, started, probed, and talked to by clients.
 //!
 //! A system is described in `systems/NAME.toml` (docs/formats/system.md): how a node is started,
-//! how one sees that it is ready, who leads, what it counts. [`load`] finds and checks a description.
-//! [`Cluster::start`] makes it run: real processes on free ports, and every link between two nodes
-//! through a proxy of [`assay_nemesis::Mesh`], so that faults can be laid on it.
+//! how one sees that it is ready, who leads, what it counts. [`load`] finds and checks a
+//! description. [`Cluster::start`] makes it run: real processes on free ports, and every link
+//! between two nodes through a proxy of [`assay_nemesis::Mesh`], so that faults can be laid on it.
 //!
 //! ```
 //! let spec = assay_sut::load("kv", None)?;
@@ -27,7 +27,6 @@ mod cluster;
 mod command;
 mod error;
 mod heartbeat;
-#[allow(dead_code, reason = "used by the clients")]
 mod http;
 mod json_lines;
 mod kv_client;

@@ -1,7 +1,9 @@
 //! Facts as short texts, for cells of tables.
 
 use super::judged::{Judged, JudgedArm, JudgedScenario};
-use assay_verdict::{Calibration, Checker, Facts, Fault, Landing, RunFacts, Verdict, Violation};
+use assay_verdict::{
+    Calibration, Checker, Facts, Fault, Landing, LandingState, RunFacts, Verdict, Violation,
+};
 
 /// The landing evidence; `None` if there is nothing to show.
 pub(super) fn landing(facts: &Facts) -> Option<String> {
@@ -13,6 +15,27 @@ pub(super) fn landing(facts: &Facts) -> Option<String> {
     };
     let all: Vec<String> = landings.iter().filter(named).map(Landing::evidence).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Landings that are shown in a cell of a table; the rest are counted.
+const LANDINGS_SHOWN: usize = 2;
+
+/// The landing evidence for a table, in which there is no room for dozens of windows.
+pub(super) fn landing_summary(facts: &Facts) -> String {
+    let Facts::Ran(run) = facts else { return landing_cell(facts) };
+    let Fault::Planned { landings, .. } = &run.fault else { return landing_cell(facts) };
+    if landings.len() <= LANDINGS_SHOWN {
+        return landing_cell(facts);
+    }
+    let has_landed = |landing: &&Landing| landing.state() == LandingState::Landed;
+    let landed = landings.iter().filter(has_landed).count();
+    // What did not land stands first: it decides.
+    let mut order: Vec<&Landing> = landings.iter().collect();
+    order.sort_by_key(|landing| has_landed(landing));
+    let shown: Vec<String> =
+        order.iter().take(LANDINGS_SHOWN).map(|landing| landing.evidence()).collect();
+    let rest = landings.len() - LANDINGS_SHOWN;
+    format!("{landed} of {} landed: {}; and {rest} more", landings.len(), shown.join("; "))
 }
 
 /// The landing evidence, or why there is none.

@@ -1,8 +1,8 @@
-//! One trial: start the system, let clients work, make things go wrong, let it come to rest, look at
-//! what clients saw.
+//! One trial: start the system, let clients work, make things go wrong, let it come to rest, look
+//! at what clients saw.
 //!
-//! A trial is over when its record is on disk, whole; before that it has not happened. What it needs
-//! is decided by its [`TrialSpec`] and nothing else.
+//! A trial is over when its record is on disk, whole; before that it has not happened. What it
+//! needs is decided by its [`TrialSpec`] and nothing else.
 
 mod judge;
 mod logs;
@@ -29,6 +29,7 @@ use assay_workload::{Config, Distribution, Dumps, Reply, Workload};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long a system may take to come to rest.
@@ -278,10 +279,12 @@ impl Trial<'_> {
         };
         let new_session: &NewSession<'_> = &|number| self.cluster.client(number);
         let open = self.open_clients(crew, new_session);
-        std::thread::scope(|scope| {
+        // Before the first client works: nobody would tell the others to stop.
+        let paces: Vec<Pace> =
+            (0..clients.len()).map(|number| self.pace(number)).collect::<Result<_, _>>()?;
+        let (done, worked) = std::thread::scope(|scope| {
             let mut workers = Vec::new();
-            for (number, mut client) in clients.into_iter().enumerate() {
-                let pace = self.pace(number)?;
+            for (number, (mut client, pace)) in clients.into_iter().zip(paces).enumerate() {
                 let mut script = self.workload.script(number);
                 workers.push(match (open.get(number), pace) {
                     (Some(open), Pace::Open(due)) => {
@@ -293,32 +296,22 @@ impl Trial<'_> {
                 });
             }
             let stage = &stage;
-            let entries: Vec<_> = by_entry(&windows)
-                .into_iter()
-                .map(|entry| {
-                    scope.spawn(move || {
-                        entry.into_iter().map(|(n, w)| (n, stage.perform(n, w))).collect::<Vec<_>>()
-                    })
-                })
-                .collect();
+            let perform = |entry: Vec<(usize, &WindowSpec)>| -> Vec<(usize, WindowRecord)> {
+                entry.into_iter().map(|(n, window)| (n, stage.perform(n, window))).collect()
+            };
+            let entries = by_entry(&windows).into_iter();
+            let entries: Vec<_> =
+                entries.map(|entry| scope.spawn(move || perform(entry))).collect();
             let worked = supervisor.watch(|| entries.iter().all(|entry| entry.is_finished()));
-            let mut done: Vec<(usize, WindowRecord)> = Vec::new();
-            for entry in entries {
-                done.extend(entry.join().map_err(|_| bug("a fault's thread"))?);
-            }
-            for worker in workers {
-                let result = worker.join().map_err(|_| bug("a client's thread"))?;
-                result.map_err(|error| trouble("cannot write the history", error))?;
-            }
-            done.sort_by_key(|(number, _)| *number);
-            if let Some(error) = open.iter().find_map(OpenClient::trouble) {
-                return Err(trouble("cannot write the history", error));
-            }
-            if self.around.interrupted.load(Ordering::Relaxed) {
-                return Err(TrialError::Interrupted);
-            }
-            Ok((done.into_iter().map(|(_, record)| record).collect(), worked))
-        })
+            Ok::<_, TrialError>((joined(entries, workers)?, worked))
+        })?;
+        if let Some(error) = open.iter().find_map(OpenClient::trouble) {
+            return Err(trouble("cannot write the history", error));
+        }
+        if self.around.interrupted.load(Ordering::Relaxed) {
+            return Err(TrialError::Interrupted);
+        }
+        Ok((done, worked))
     }
 
     /// Clients whose arrivals wait for nobody, where the plan has a rate, the workload allows it,
@@ -401,6 +394,25 @@ impl Trial<'_> {
         }
         Ok(())
     }
+}
+
+type Entries<'s> = Vec<ScopedJoinHandle<'s, Vec<(usize, WindowRecord)>>>;
+
+/// What became of the windows, in their order, once everybody is done.
+fn joined(
+    entries: Entries<'_>,
+    workers: Vec<ScopedJoinHandle<'_, std::io::Result<()>>>,
+) -> Result<Vec<WindowRecord>, TrialError> {
+    let mut done: Vec<(usize, WindowRecord)> = Vec::new();
+    for entry in entries {
+        done.extend(entry.join().map_err(|_| bug("a fault's thread"))?);
+    }
+    for worker in workers {
+        let result = worker.join().map_err(|_| bug("a client's thread"))?;
+        result.map_err(|error| trouble("cannot write the history", error))?;
+    }
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().map(|(_, record)| record).collect())
 }
 
 fn bug(what: &str) -> TrialError {

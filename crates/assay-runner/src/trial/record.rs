@@ -205,6 +205,14 @@ impl TrialRecord {
     }
 }
 
+impl AnomalyRecord {
+    /// What happened, line by line, without saying anything twice.
+    pub fn story(&self) -> Vec<String> {
+        let new = |line: &&String| !self.title.contains(line.as_str());
+        std::iter::once(&self.title).chain(self.explanation.iter().filter(new)).cloned().collect()
+    }
+}
+
 impl JudgedRecord {
     /// What is kept of a judgement.
     pub fn of(judgement: &Judgement, history: &History) -> JudgedRecord {

@@ -1,7 +1,8 @@
 //! Descriptions of systems: `systems/NAME.toml`.
 //!
 //! A description says how a node is started and looked at, and nothing about tests. It is read
-//! once, checked as a whole, and errors name the line and what to do. Key by key: docs/formats/system.md.
+//! once, checked as a whole, and errors name the line and what to do. Key by key:
+//! docs/formats/system.md.
 
 mod check;
 mod description;

@@ -129,10 +129,10 @@ pub struct DoctorArgs {
 
 /// Try Assay on the store that is built into it: one claim upheld, one refuted, in two minutes.
 ///
-/// Three nodes run as processes of this program, every link between them through a proxy. First they
-/// are honest while their leader is cut off again and again: PASS-hardening. Then reads are answered
-/// by any node, which is a mistake that a real system has shipped: FAIL-reproducible, with a
-/// handful of operations that show it.
+/// Three nodes run as processes of this program, every link between them through a proxy. First
+/// they are honest while their leader is cut off again and again: PASS-hardening. Then reads are
+/// answered by any node, which is a mistake that a real system has shipped: FAIL-reproducible, with
+/// a handful of operations that show it.
 #[derive(Args, Debug)]
 pub struct DemoArgs {
     /// Where runs are kept.

@@ -306,7 +306,7 @@ fn show_trial(record: &TrialRecord, tries: u32, format: OutputFormat) {
     let word = if record.is_violation() { "REPRODUCED" } else { "NOT REPRODUCED" };
     anstream::println!("{word}  in {tries} tries: {}", record.result());
     for anomaly in &record.judged.anomalies {
-        anstream::println!("\n{}", anomaly.title);
-        anomaly.explanation.iter().for_each(|line| anstream::println!("  {line}"));
+        anstream::println!();
+        anomaly.story().iter().for_each(|line| anstream::println!("{line}"));
     }
 }

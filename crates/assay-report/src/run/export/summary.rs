@@ -55,7 +55,7 @@ fn scenarios(page: &mut Markdown, judged: &Judged) {
                 cell(&format!("{}{}", of.scenario.name, cells::canary(of))),
                 arm.judgement.verdict.to_string(),
                 cell(&cells::oracle_cell(&arm.facts)),
-                cell(&cells::landing_cell(&arm.facts)),
+                cell(&cells::landing_summary(&arm.facts)),
                 cells::tier(&arm.facts),
             ]);
         }

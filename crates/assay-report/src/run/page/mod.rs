@@ -187,7 +187,7 @@ fn rows(of: &JudgedScenario) -> Vec<Row> {
                 cells::oracle_cell(&judged.facts),
                 if of.is_canary() { "; a canary: a defect is planted" } else { "" }
             )),
-            landing: text(&cells::landing_cell(&judged.facts)),
+            landing: text(&cells::landing_summary(&judged.facts)),
             tier: cells::tier(&judged.facts),
             seeds: cells::list(&seeds),
         }
