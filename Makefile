@@ -29,6 +29,7 @@ bench: ## measure the checkers, the plan lint, the proxy and the page of a run, 
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
 	cargo bench -p assay-nemesis --bench proxy
+	cargo bench -p assay-runner --bench overhead
 	cargo bench -p assay-report --bench page
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each

@@ -15,6 +15,8 @@ pub struct Asked {
     pub format: String,
     /// Where the plan was.
     pub plan: String,
+    /// The directory it was in, from the root: a run may be resumed from anywhere.
+    pub project: PathBuf,
     /// When the run began.
     pub started: String,
     /// Who runs it.

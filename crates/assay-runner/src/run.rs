@@ -92,6 +92,10 @@ fn at(path: &Path) -> impl Fn(io::Error) -> RunError + '_ {
     move |error| RunError::File(path.to_path_buf(), error)
 }
 
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 fn known_scenarios(plan: &Plan, only: &[String]) -> Result<(), RunError> {
     let known: Vec<String> = plan.scenarios.iter().map(|s| s.id.to_string()).collect();
     match only.iter().find(|id| !known.contains(id)) {
@@ -128,7 +132,7 @@ impl Run<'_> {
         let material = Material {
             plan: self.plan,
             asked: self.asked,
-            directory: self.directory.root().display().to_string(),
+            directory: absolute(self.directory.root()).display().to_string(),
             toolbox: surveyed.toolbox,
             environment: surveyed.environment,
             timeline,
@@ -162,8 +166,7 @@ impl Run<'_> {
         let surveyed = match read_json(&path).map_err(at(&path))? {
             Some(surveyed) => surveyed,
             None => {
-                let root = self.project();
-                let tools = environment::toolbox(&root);
+                let tools = environment::toolbox(&self.asked.project);
                 let discovered_at = Some(record::utc(&crate::time::utc_now()));
                 let rows = self.plan.environment.iter();
                 let probed = rows
@@ -184,13 +187,6 @@ impl Run<'_> {
         Ok(surveyed)
     }
 
-    /// Where the plan is, which is where its project is looked for.
-    fn project(&self) -> PathBuf {
-        let plan = Path::new(&self.asked.plan);
-        let parent = plan.parent().filter(|parent| parent.is_dir());
-        parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf)
-    }
-
     fn scenarios(
         &self,
         events: &Events<'_>,
@@ -203,7 +199,7 @@ impl Run<'_> {
             events,
             interrupted: self.host.interrupted,
             executable: self.host.executable,
-            beside: self.project(),
+            beside: self.asked.project.clone(),
             timeline,
         };
         let mut ends = Vec::new();

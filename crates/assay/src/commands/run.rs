@@ -93,6 +93,7 @@ pub fn demo(args: &DemoArgs) -> Exit {
         let asked = Asked {
             format: ASKED_FORMAT.to_string(),
             plan: "demo.md (built into assay)".to_string(),
+            project: absolute(Path::new(".")),
             started: time::utc_now(),
             operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
             depth: Depth::Hardening,
@@ -109,6 +110,10 @@ pub fn demo(args: &DemoArgs) -> Exit {
         conclude(finished, &stop, None, &ExportArgs::default(), args.output.format)
     };
     go().unwrap_or_else(Trouble::report)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn executable() -> Result<PathBuf, Trouble> {
@@ -147,9 +152,12 @@ fn asked(args: &RunArgs, plan: &Path, text: &str) -> Result<(PathBuf, Asked), Tr
         None => new_root(&args.sessions, &slug),
     };
     let project = plan.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let project = absolute(project.unwrap_or(Path::new(".")));
     let asked = Asked {
         format: ASKED_FORMAT.to_string(),
         plan: plan.display().to_string(),
+        commit: environment::commit(&project),
+        project,
         started: time::utc_now(),
         operator: args.operator.clone(),
         depth: args.tier.into(),
@@ -158,7 +166,6 @@ fn asked(args: &RunArgs, plan: &Path, text: &str) -> Result<(PathBuf, Asked), Tr
         have: args.have.clone(),
         plants: args.plants,
         sabotage: args.sabotage,
-        commit: environment::commit(project.unwrap_or(Path::new("."))),
     };
     Ok((root, asked))
 }
