@@ -56,7 +56,7 @@ pub struct CalibrationRow {
     pub unseen: u32,
     /// How many the budget was too small for.
     pub undecided: u32,
-    /// How many of those planted are wrong by construction: an argument that needs no search, and
+    /// How many of those decided are wrong by construction: an argument that needs no search, and
     /// no checker, says that they have no valid order.
     pub certain: u32,
     /// How many of these were refuted.
@@ -124,7 +124,6 @@ impl<M: Plant> Planter<'_, M> {
         for _ in 0..count {
             let Some((changed, certain)) = self.changed_copy(anomaly) else { break };
             row.planted += 1;
-            row.certain += u32::from(certain);
             let limit = Budget::new(self.budget.memory_bytes_max, CONFIGURATIONS_MAX);
             let (_, decision) = decide_problem(self.model, Problem::new(changed), &limit);
             match decision.answer {
@@ -132,6 +131,8 @@ impl<M: Plant> Planter<'_, M> {
                 Answer::Linearizable => row.unseen += 1,
                 Answer::Undecided => row.undecided += 1,
             }
+            // Out of budget is no answer: such a history would not pass either.
+            row.certain += u32::from(certain && decision.answer != Answer::Undecided);
             row.certain_caught += u32::from(certain && decision.answer == Answer::Refuted);
         }
         row

@@ -253,11 +253,11 @@ fn health(trials: &[&TrialRecord]) -> Option<Health> {
 }
 
 fn failovers(trials: &[&TrialRecord], first: Option<&TrialSpec>) -> Applicable<u64> {
-    let about_leaders = first.is_some_and(|spec| {
-        spec.windows.iter().any(|w| w.fault == "leader-iso" || w.target.contains("leader"))
-    });
-    if !about_leaders {
-        return Applicable::NotApplicable("no fault is aimed at a leader".to_string());
+    // A fault that is proven by an election is meant to bring one about; others may, and need not.
+    let is_meant = first
+        .is_some_and(|spec| spec.windows.iter().any(|window| window.victim.contains("elections")));
+    if !is_meant {
+        return Applicable::NotApplicable("no fault is meant to change the leader".to_string());
     }
     Applicable::Measured(trials.iter().filter_map(|trial| trial.elections).sum())
 }

@@ -208,7 +208,11 @@ impl Stage<'_> {
     }
 
     fn tell_closed(&self, record: &WindowRecord) {
-        let numbers: Vec<String> = record.landings.iter().map(Landing::evidence).collect();
+        let sides = |landing: &Landing| {
+            let Landing { injector, victim, .. } = landing;
+            format!("injector {}, victim {}", injector.numbers(), victim.numbers())
+        };
+        let numbers: Vec<String> = record.landings.iter().map(sides).collect();
         self.events.emit(&RunEvent::FaultClosed {
             id: record.id.clone(),
             target: record.target.clone(),

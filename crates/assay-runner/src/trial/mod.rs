@@ -38,6 +38,8 @@ const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_STEP: Duration = Duration::from_millis(50);
 /// How long one of the last reads may take.
 const FINAL_TIME_MAX: Duration = Duration::from_secs(10);
+/// Added to a declared convergence window, because the last read takes a moment, too.
+const SETTLE_MARGIN: Duration = Duration::from_millis(50);
 /// How often a call of the setup is tried.
 const SETUP_TRIES: usize = 50;
 /// The name of the history in the directory of a trial.
@@ -380,13 +382,26 @@ impl Trial<'_> {
         }
     }
 
+    /// The convergence window that the plan declares for its checkers: so long nothing happens
+    /// before the replicas are dumped, and what is of unknown outcome has settled.
+    fn settle_time(&self) -> Duration {
+        let declared = self.spec.check.options.get("settle").and_then(|value| value.as_str());
+        let time = declared.and_then(|text| assay_plan::time::Time::parse(text).ok());
+        time.map_or(Duration::ZERO, |time| time.0 + SETTLE_MARGIN)
+    }
+
     fn last_reads(&self, crew: &Crew<'_>) -> Result<(), TrialError> {
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         let mut script = self.workload.finals(self.cluster.names().len(), self.dumps);
         // By a process of its own; these reads take no part in the rate.
         let process = crew.new_process();
+        let mut settled = false;
         while let Some(call) = script.next() {
+            if call.op == "dump" && !settled {
+                std::thread::sleep(self.settle_time());
+                settled = true;
+            }
             let reply = crew
                 .alone(process, client.as_mut(), &call, FINAL_TIME_MAX)
                 .map_err(|error| trouble("cannot write the history", error))?;

@@ -14,7 +14,9 @@ const LOOK_STEP: Duration = Duration::from_millis(20);
 /// How often progress is told, in looks.
 const LOOKS_PER_PROGRESS: u32 = 10;
 /// Clients go on for so long after the last fault, to see whether the system is well again.
-const RECOVERY_MS: u64 = 2_000;
+const RECOVERY_MS: u64 = 3_000;
+/// Of that time, the last part shows how well it is: elections take a while.
+const RECOVERED_MS: u64 = 1_500;
 /// A trial that is this much longer than planned is ended, whatever its faults are doing.
 const OVERTIME_MS_MAX: u64 = 60_000;
 /// A span that is shorter says nothing about a rate.
@@ -39,7 +41,8 @@ impl Worked {
         let first = windows.iter().filter_map(|window| window.start_ns).min().map(ms)?;
         let last = windows.iter().filter_map(|window| window.end_ns).max().map(ms)?;
         let baseline = self.rate(0, first)?;
-        let after = self.rate(last, self.workload_ms)?;
+        let after =
+            self.rate(last.max(self.workload_ms.saturating_sub(RECOVERED_MS)), self.workload_ms)?;
         Some(HealthRecord { baseline, after })
     }
 
