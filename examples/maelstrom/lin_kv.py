@@ -6,6 +6,7 @@ copy and one thread, so it is linearizable as long as the first node lives. When
 data ends with it, and requests stay unanswered.
 """
 import json
+import random
 import sys
 
 PENDING_MAX = 10_000  # requests handed on and not answered; the oldest is forgotten
@@ -16,7 +17,8 @@ class Node:
         self.name, self.owner = None, None
         self.values = {}   # on the owner: key, as JSON, to value
         self.pending = {}  # elsewhere: our msg_id to (client, its msg_id)
-        self.msg_id = 0
+        # A node that is started again must not take answers to its former self for its own.
+        self.msg_id = random.getrandbits(48)
 
     def send(self, dest, body):
         print(json.dumps({"src": self.name, "dest": dest, "body": body}), flush=True)

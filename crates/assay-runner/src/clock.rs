@@ -19,7 +19,7 @@ pub struct TrialClock {
     boot_start_ms: i64,
     apart_ms: AtomicI64,
     jumps: AtomicU64,
-    /// Added to every reading: zero, but where a test of the harness makes the clock jump.
+    /// Added to what the recorder reads: zero, but where a test of the harness makes it jump.
     skew_ns: AtomicI64,
 }
 
@@ -38,8 +38,12 @@ impl TrialClock {
 
     /// Nanoseconds since the start.
     pub fn now_ns(&self) -> i64 {
-        let elapsed = i64::try_from(self.start.elapsed().as_nanos()).unwrap_or(i64::MAX);
-        elapsed.saturating_add(self.skew_ns.load(Ordering::Relaxed))
+        i64::try_from(self.start.elapsed().as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// The same, as it is written down; this is what is watched for jumps.
+    pub fn recorded_ns(&self) -> i64 {
+        self.now_ns().saturating_add(self.skew_ns.load(Ordering::Relaxed))
     }
 
     /// Milliseconds since the start.
@@ -64,13 +68,13 @@ impl TrialClock {
         self.jumps.load(Ordering::Relaxed)
     }
 
-    /// Makes the clock jump, to see whether that is noticed.
+    /// Makes the recorder's clock jump, to see whether that is noticed.
     pub(crate) fn skew(&self, ns: i64) {
         self.skew_ns.store(ns, Ordering::Relaxed);
     }
 
     fn apart(&self) -> i64 {
-        self.now_ns() / 1_000_000 - (boot_ms() - self.boot_start_ms)
+        self.recorded_ns() / 1_000_000 - (boot_ms() - self.boot_start_ms)
     }
 }
 

@@ -90,7 +90,7 @@ impl RunDirectory {
         let directory = RunDirectory { root: root.to_path_buf() };
         let asked: Option<Asked> = read_json(&root.join("run.json"))?;
         let missing = || {
-            let message = format!("{} holds no run: run.json is missing", root.display());
+            let message = "this directory holds no run: run.json is missing";
             io::Error::new(io::ErrorKind::NotFound, message)
         };
         let asked = asked.ok_or_else(missing)?;

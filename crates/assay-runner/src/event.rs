@@ -2,7 +2,7 @@
 
 use assay_verdict::{Outcome, RunVerdict, Verdict};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
@@ -199,10 +199,18 @@ pub struct Events<'w> {
 }
 
 impl<'w> Events<'w> {
-    /// Appends to this file.
+    /// Appends to this file, and keeps it locked: who else wants to write to it is told that it is
+    /// busy. So no two runs work in one directory.
     pub fn open(path: &Path, watcher: &'w (dyn Fn(&RunEvent) + Sync)) -> io::Result<Events<'w>> {
         let file = File::options().append(true).create(true).open(path)?;
-        Ok(Events { file: Mutex::new(file), watcher })
+        match file.try_lock() {
+            Ok(()) => Ok(Events { file: Mutex::new(file), watcher }),
+            Err(TryLockError::WouldBlock) => {
+                let message = "in use: the run is still going on";
+                Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+        }
     }
 
     /// Something happened. A log that cannot be written does not stop a run: what counts as

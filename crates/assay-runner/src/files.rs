@@ -37,7 +37,10 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
         return Err(io::Error::other(format!("{} is larger than 1 GiB", path.display())));
     }
     let text = fs::read(path)?;
-    serde_json::from_slice(&text).map(Some).map_err(|error| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
-    })
+    let broken = |error: serde_json::Error| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("{name} cannot be read back: {error}");
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    };
+    serde_json::from_slice(&text).map(Some).map_err(broken)
 }

@@ -8,7 +8,8 @@
 //! Times are taken while the file is locked. So the windows of faults and the ends of operations
 //! have one order, and an operation carries the epoch of a window exactly if it was open meanwhile.
 //! Waiting for the lock makes an operation look longer, never shorter: that can hide an anomaly of
-//! microseconds, and cannot invent one.
+//! microseconds, and cannot invent one. For the same reason a clock that goes back is not followed:
+//! what is written keeps the order in which it happened, and that the clock went back is counted.
 
 use crate::clock::TrialClock;
 use assay_workload::{Call, Reply};
@@ -221,7 +222,7 @@ impl Recorder {
         Some((*p99).max(0) as u64)
     }
 
-    /// How often a time was before the one written last.
+    /// How often the clock was behind the time written last.
     pub fn backwards(&self) -> u64 {
         self.lock().backwards
     }
@@ -243,10 +244,10 @@ impl Recorder {
 
 impl Inner {
     fn now(&mut self, clock: &TrialClock) -> i64 {
-        let now = clock.now_ns();
+        let now = clock.recorded_ns();
         self.backwards += u64::from(now < self.last_ns);
-        self.last_ns = now;
-        now
+        self.last_ns = self.last_ns.max(now);
+        self.last_ns
     }
 
     /// The first window that was open at some moment of a span, as JSON.
@@ -314,6 +315,28 @@ mod tests {
         let outcomes: Vec<Outcome> = history.ops().map(|op| op.outcome()).collect();
         assert_eq!(outcomes, [Outcome::Ok, Outcome::Unknown, Outcome::Fail]);
         assert_eq!((counts.ok, counts.fail, counts.unknown, counts.in_fault), (1, 1, 1, 2));
+        let findings = validate(&history, &ValidateOptions::default());
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+
+    #[test]
+    fn a_clock_that_jumps_changes_no_order_and_is_counted() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("history.jsonl");
+        let clock = Arc::new(TrialClock::start());
+        let recorder = Recorder::create(&path, Arc::clone(&clock), Honesty::Complete);
+        let recorder = recorder.expect("a file");
+        let call = Call::new("write", Some(json!("x")), json!(5));
+        clock.skew(3_000_000_000);
+        recorder.open_epoch("pause-1");
+        let write = recorder.invoke(0, &call, "n1").expect("written");
+        clock.skew(0);
+        assert!(recorder.complete(write, &ok(Value::Null)) >= 0);
+        recorder.close_epoch("pause-1");
+        recorder.finish(1).expect("finished");
+        assert_eq!(recorder.backwards(), 2);
+        let file = File::open(&path).expect("the file");
+        let history = read(file, &ReadOptions::default()).expect("a history");
         let findings = validate(&history, &ValidateOptions::default());
         assert!(findings.is_empty(), "{findings:?}");
     }

@@ -53,6 +53,12 @@ pub enum RunError {
     /// A file cannot be written or read.
     #[error("{0}: {1}")]
     File(PathBuf, io::Error),
+    /// A file of the run is not what was once written.
+    #[error("{0}: {1}")]
+    Broken(PathBuf, String),
+    /// The run is going on: somebody else does it.
+    #[error("{0}: the run is still going on; wait for it, or stop it")]
+    Busy(PathBuf),
     /// Somebody stopped it.
     #[error("interrupted; assay run --resume {} goes on", .0.display())]
     Interrupted(PathBuf),
@@ -89,7 +95,11 @@ pub fn resume(root: &Path, host: &Host<'_>) -> Result<Finished, RunError> {
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> RunError + '_ {
-    move |error| RunError::File(path.to_path_buf(), error)
+    move |error| match error.kind() {
+        io::ErrorKind::ResourceBusy => RunError::Busy(path.to_path_buf()),
+        io::ErrorKind::InvalidData => RunError::Broken(path.to_path_buf(), error.to_string()),
+        _ => RunError::File(path.to_path_buf(), error),
+    }
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -261,6 +271,10 @@ impl Run<'_> {
         };
         workshop.run(&job).map_err(|error| match error {
             TrialError::Interrupted => RunError::Interrupted(self.directory.root().to_path_buf()),
+            TrialError::Broken(path, why) => {
+                let what = "move its directory away, and the trial is run again";
+                RunError::Broken(path, format!("{why}; {what}"))
+            }
             other => RunError::Refused(other.to_string()),
         })
     }

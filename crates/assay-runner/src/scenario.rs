@@ -15,7 +15,7 @@ use assay_sut::{Retries, SystemSpec};
 use assay_verdict::{Operator, Rigour, Violation};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What became of an arm.
 pub enum ArmEnd {
@@ -70,14 +70,15 @@ pub struct Workshop<'w> {
 }
 
 impl Workshop<'_> {
-    /// Runs an arm. Only an interruption is an error: everything else is an end of some kind.
+    /// Runs an arm. Only an interruption, and evidence that was tampered with, are errors:
+    /// everything else is an end of some kind.
     pub fn run(&self, job: &ArmJob<'_>) -> Result<ArmEnd, TrialError> {
         let system = match self.prepare(job) {
             Ok(system) => system,
             Err(missing) => return Ok(ArmEnd::Missing(missing, Operator::Told)),
         };
         match self.run_tiers(job, &system) {
-            Err(TrialError::Interrupted) => Err(TrialError::Interrupted),
+            Err(error @ (TrialError::Interrupted | TrialError::Broken(..))) => Err(error),
             Err(TrialError::Missing(missing)) => Ok(ArmEnd::Missing(missing, Operator::Told)),
             Err(TrialError::Trouble(why)) => Ok(ArmEnd::NotAttempted(why)),
             Ok(run) => Ok(ArmEnd::Ran(Box::new(run))),
@@ -95,8 +96,10 @@ impl Workshop<'_> {
         if !system.allows_nodes(first.system.nodes) {
             missing.push(format!("{} does not run with {} nodes", system.name, first.system.nodes));
         }
-        if let Err(error) = trial::workload(first) {
-            missing.push(error.to_string());
+        match trial::workload(first) {
+            Ok(_) => {}
+            Err(TrialError::Missing(lacks)) => missing.extend(lacks),
+            Err(error) => missing.push(error.to_string()),
         }
         if let Err(why) = trial::panel(&first.check) {
             missing.push(why);
@@ -233,12 +236,16 @@ impl Workshop<'_> {
             result: record.result(),
             reused,
         };
-        let finished: Option<TrialRecord> = read_json(&directory.join(RECORD_NAME))
-            .map_err(|error| TrialError::Trouble(error.to_string()))?;
+        let path = directory.join(RECORD_NAME);
+        let finished: Option<TrialRecord> = read_json(&path)
+            .map_err(|error| TrialError::Broken(directory.clone(), error.to_string()))?;
         if let Some(record) = finished.filter(|record| record.spec == *spec) {
             self.events.emit(&ended(&record, true));
             self.note(arm, name, &record);
             return Ok(record);
+        }
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(TrialError::Interrupted);
         }
         set_aside(&directory)
             .map_err(|e| TrialError::Trouble(format!("{}: {e}", directory.display())))?;

@@ -44,6 +44,8 @@ pub(crate) struct Reach {
     pub(crate) seed: u64,
     /// Its number.
     pub(crate) client: usize,
+    /// A number that no other client of the cluster has or had.
+    pub(crate) session: usize,
     /// What it will do.
     pub(crate) generator: String,
     /// Where an adapter's own words go.
@@ -71,7 +73,7 @@ impl ClientKind {
 
     /// Makes a client.
     pub(crate) fn open(&self, reach: Reach) -> Result<Box<dyn Client>, ClientError> {
-        let Reach { addresses, names, own, seed, client, generator, log } = reach;
+        let Reach { addresses, names, own, seed, client, session, generator, log } = reach;
         match self {
             ClientKind::Kv => Ok(Box::new(KvClient::new(&generator, addresses, own, names)?)),
             ClientKind::Adapter { argv, environment } => {
@@ -86,6 +88,9 @@ impl ClientKind {
                 let workload = maelstrom_workload(workload.as_deref(), &generator)?;
                 // Workloads of one object know no keys; with one key the generators call it k0.
                 let object = (workload != Workload::LinKv).then(|| "k0".into());
+                // Nodes know a client by its name alone: two of one name would get each other's
+                // answers.
+                let client = session;
                 let config = MaelstromConfig { client, names, addresses, own, workload, object };
                 Ok(Box::new(MaelstromClient::new(config)?))
             }

@@ -1,6 +1,7 @@
 //! What can go wrong with a running system.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Why a system did not do what was asked of it.
@@ -35,6 +36,16 @@ pub enum SutError {
     Io {
         /// What was tried.
         doing: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Somebody else listens where a node should.
+    #[error("{node} cannot be reached at {address}: {source}")]
+    PortTaken {
+        /// The node.
+        node: String,
+        /// Where it should have been reached.
+        address: SocketAddr,
         /// Why not.
         source: io::Error,
     },

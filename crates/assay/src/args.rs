@@ -382,11 +382,11 @@ pub struct ExplainArgs {
     pub output: OutputArgs,
 }
 
-/// Undo the faults that a killed run has left behind.
+/// Undo what a killed run has left behind: faults that are still on, processes that still run.
 ///
-/// Looks for journals of faults (nemesis.jsonl) in each DIR and below, resumes processes that were
-/// stopped, restores files that were damaged, removes junk that fills disks, and says so line by
-/// line. Processes are told apart by their start: another that has the same number by now is left
+/// Looks for journals of faults (nemesis.jsonl) and of processes (processes.jsonl) in each DIR and
+/// below. Resumes processes that were stopped, restores files that were damaged, removes junk that
+/// fills disks, ends the nodes that have outlived their run, and says so line by line. Processes are told apart by their start: another that has the same number by now is left
 /// alone, and so is what belongs to a run that is still going on.
 ///
 /// Exit codes: 0 all is well now, 65 a journal has lines that cannot be read, 69 something could

@@ -110,7 +110,8 @@ impl Stage<'_> {
     fn with_missing_landing(&self, mut record: WindowRecord, spec: &WindowSpec) -> WindowRecord {
         let signal = |what: &str| Signal { what: what.to_string(), ..Signal::default() };
         let (injector, victim) = (signal(&spec.injector), signal(&spec.victim));
-        let fault = format!("{} of {}", spec.id, spec.target);
+        let why = record.trouble.as_deref().unwrap_or("nobody knows why");
+        let fault = format!("{} of {} was never injected, {why}", spec.id, spec.target);
         record.landings.push(Landing { fault, injector, victim });
         record
     }

@@ -74,6 +74,9 @@ pub enum TrialError {
     /// Something is missing.
     #[error("missing: {}", .0.join(", "))]
     Missing(Vec<String>),
+    /// The record of an earlier one is not what was once written.
+    #[error("{}: {}", .0.display(), .1)]
+    Broken(PathBuf, String),
     /// It cannot be done.
     #[error("{0}")]
     Trouble(String),
@@ -398,6 +401,9 @@ impl Trial<'_> {
         let process = crew.new_process();
         let mut settled = false;
         while let Some(call) = script.next() {
+            if self.around.interrupted.load(Ordering::Relaxed) {
+                return Err(TrialError::Interrupted);
+            }
             if call.op == "dump" && !settled {
                 std::thread::sleep(self.settle_time());
                 settled = true;

@@ -25,6 +25,7 @@ use node::{Node, lock};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -53,6 +54,8 @@ struct Inner {
     directory: PathBuf,
     /// What Maelstrom offers to nodes; shared by all of them.
     services: Services,
+    /// Clients that were made so far.
+    sessions: AtomicUsize,
     started: Instant,
     stopping: (Mutex<bool>, Condvar),
     bypasses: Mutex<Bypasses>,
@@ -183,7 +186,8 @@ impl Cluster {
         lock(&self.inner.bypasses).sentences()
     }
 
-    /// A client. The client with this index has the node `index % nodes` for its own.
+    /// A client. The client with this index has the node `index % nodes` for its own. There may be
+    /// several with one index, which work at the same time.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -196,6 +200,7 @@ impl Cluster {
             own: index % inner.names.len(),
             seed: inner.scope.seed.wrapping_add(index as u64),
             client: index,
+            session: inner.sessions.fetch_add(1, Ordering::Relaxed),
             generator: inner.generator.clone(),
             log: inner.directory.join("logs").join(format!("client-{index}.log")),
         })

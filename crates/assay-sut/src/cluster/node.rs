@@ -1,5 +1,6 @@
 //! One node: its process, from the start to the end.
 
+use super::wires::MAELSTROM_PORT;
 use crate::command::Scope;
 use crate::error::SutError;
 use crate::heartbeat::Heartbeat;
@@ -86,7 +87,6 @@ impl Node {
     pub(crate) fn spawn(
         &self,
         described: &Description,
-        listener: Option<&TcpListener>,
         processes: &Mutex<Processes>,
     ) -> Result<(Process, Mark), SutError> {
         let mut running = self.running();
@@ -100,6 +100,7 @@ impl Node {
             Some(text) => lines_with(&self.log, text),
             None => 0,
         };
+        let listener = self.listener(described)?;
         let mut command = self.command(described)?;
         let mut child = command.spawn().map_err(|error| self.no_start(&command, error))?;
         let failed = |child: &mut Child, source| {
@@ -143,13 +144,24 @@ impl Node {
         Ok(command)
     }
 
-    fn ends(&self, child: &mut Child, listener: &TcpListener) -> std::io::Result<MaelstromEnds> {
+    /// Where others reach a node that speaks Maelstrom: a new socket for each start, because its
+    /// port is closed while it is down, as that of any process is.
+    fn listener(&self, described: &Description) -> Result<Option<TcpListener>, SutError> {
+        if !described.client.maelstrom {
+            return Ok(None);
+        }
+        let address = self.address(MAELSTROM_PORT);
+        let taken = |source| SutError::PortTaken { node: self.name.clone(), address, source };
+        TcpListener::bind(address).map(Some).map_err(taken)
+    }
+
+    fn ends(&self, child: &mut Child, listener: TcpListener) -> std::io::Result<MaelstromEnds> {
         let missing = || std::io::Error::other("standard input and output are not piped");
         let peers = self.scope.links.values().flat_map(|links| self.scope.names.iter().zip(links));
         Ok(MaelstromEnds {
             stdin: child.stdin.take().ok_or_else(missing)?,
             stdout: child.stdout.take().ok_or_else(missing)?,
-            listener: listener.try_clone()?,
+            listener,
             peers: peers.map(|(name, address)| (name.clone(), *address)).collect(),
         })
     }

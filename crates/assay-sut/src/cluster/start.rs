@@ -13,6 +13,7 @@ use assay_nemesis::{Mesh, Process};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
@@ -140,6 +141,7 @@ impl Attempt<'_> {
             generator: self.launch.generator.to_string(),
             directory: self.directory.clone(),
             services: Services::default(),
+            sessions: AtomicUsize::new(0),
             started: Instant::now(),
             stopping: (Mutex::new(false), Condvar::new()),
             bypasses: Mutex::new(Bypasses::default()),
@@ -187,9 +189,12 @@ impl Attempt<'_> {
 fn bring_up(inner: &Inner) -> Result<(), Failed> {
     let described = inner.described();
     let mut marks = Vec::new();
-    for (index, node) in inner.nodes.iter().enumerate() {
-        let held = inner.wires.held.get(index);
-        let (_, mark) = node.spawn(described, held, &inner.processes)?;
+    for node in &inner.nodes {
+        let spawned = node.spawn(described, &inner.processes);
+        let (_, mark) = spawned.map_err(|error| match error {
+            SutError::PortTaken { .. } => Failed::LostRace,
+            error => error.into(),
+        })?;
         marks.push(mark);
     }
     for node in &inner.nodes {
@@ -230,7 +235,8 @@ fn wait_ready(inner: &Inner, index: usize, ready: &ReadySpec, mark: &Mark) -> Re
 fn lost_race(inner: &Inner, index: usize, error: &SutError) -> bool {
     matches!(error, SutError::DidNotStart { .. })
         && inner.nodes[index].is_gone()
-        && inner.wires.held.is_empty()
+        // The socket of one that speaks Maelstrom is ours, and may be closing just now.
+        && !inner.described().client.maelstrom
         && inner.wires.taken_port(index).is_some()
 }
 
@@ -242,8 +248,7 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     };
     let described = inner.described();
     node.wait_gone(described.node.stop.grace());
-    let held = inner.wires.held.get(index);
-    let (process, mark) = node.spawn(described, held, &inner.processes)?;
+    let (process, mark) = node.spawn(described, &inner.processes)?;
     attach(inner, node)?;
     wait_ready(inner, index, &described.node.ready, &mark)?;
     node.count_restart();

@@ -5,7 +5,7 @@ use crate::spec::{Description, PortUse};
 use assay_nemesis::{LinkId, Mesh};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 /// The port of nodes that have none of their own.
 pub(crate) const MAELSTROM_PORT: &str = "maelstrom";
@@ -46,8 +46,6 @@ pub(crate) struct Wires {
     /// Where clients reach the nodes.
     pub(crate) clients: Vec<SocketAddr>,
     links: BTreeMap<(Peer, usize), Vec<LinkId>>,
-    /// Sockets that are held for nodes that have no ports of their own.
-    pub(crate) held: Vec<TcpListener>,
 }
 
 impl Wires {
@@ -64,11 +62,11 @@ impl Wires {
             probes: BTreeMap::new(),
             clients: Vec::new(),
             links: BTreeMap::new(),
-            held: Vec::new(),
         };
         let client_port = client_port(described);
         for (port, uses) in ports(described) {
-            let addresses = wires.addresses(described, names.len())?;
+            let addresses =
+                names.iter().map(|_| free_address()).collect::<io::Result<Vec<SocketAddr>>>()?;
             wires.listen.insert(port.clone(), addresses.clone());
             if uses.contains(&PortUse::Peers) {
                 wires.between_nodes(&port, &addresses, names, mesh, wiring)?;
@@ -88,15 +86,6 @@ impl Wires {
             }
         }
         Ok(wires)
-    }
-
-    fn addresses(&mut self, described: &Description, nodes: usize) -> io::Result<Vec<SocketAddr>> {
-        if !described.client.maelstrom {
-            return (0..nodes).map(|_| free_address()).collect();
-        }
-        let held = (0..nodes).map(|_| TcpListener::bind("127.0.0.1:0"));
-        self.held = held.collect::<io::Result<Vec<TcpListener>>>()?;
-        self.held.iter().map(TcpListener::local_addr).collect()
     }
 
     fn between_nodes(

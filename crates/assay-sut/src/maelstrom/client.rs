@@ -141,7 +141,16 @@ impl Client for MaelstromClient {
             Ok(answer) => {
                 self.config.workload.reply(call, &message.body, &answer.body, &answer.src)
             }
-            Err(error) => Reply::Unknown { error: format!("no answer: {error}"), node: Some(name) },
+            Err(error) => {
+                let error = match error.kind() {
+                    // What a socket says when its time is up.
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                        format!("no answer within {} ms", time_max.as_millis())
+                    }
+                    _ => format!("no answer: {error}"),
+                };
+                Reply::Unknown { error, node: Some(name) }
+            }
         }
     }
 }

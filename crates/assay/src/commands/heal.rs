@@ -4,7 +4,9 @@ use super::Trouble;
 use crate::args::{HealArgs, OutputFormat};
 use crate::exit::Exit;
 use assay_nemesis::{HealReport, JOURNAL_NAME, JournalError, heal_journal};
+use assay_sut::{PROCESSES_NAME, reap_orphans};
 use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// How deep below a directory journals are looked for: DIR/topic/date/run/scenario and some.
@@ -12,19 +14,27 @@ const DEPTH_MAX: usize = 8;
 /// How many directories are looked at: more is the wrong place to start from.
 const DIRECTORIES_MAX: usize = 100_000;
 
+/// The two journals a run leaves: what was done to its nodes, and which processes they are.
+#[derive(Default)]
+struct Found {
+    faults: Vec<PathBuf>,
+    processes: Vec<PathBuf>,
+}
+
 /// Heals every journal that is found; the worst outcome is the exit code.
 pub fn run(args: &HealArgs) -> Exit {
-    let mut journals = Vec::new();
-    let (mut exit, mut visited) = (Exit::Upheld, 0);
+    let (mut exit, mut visited, mut found) = (Exit::Upheld, 0, Found::default());
     for directory in &args.directories {
-        if let Err(trouble) = find(directory, DEPTH_MAX, &mut visited, &mut journals) {
+        if let Err(trouble) = find(directory, DEPTH_MAX, &mut visited, &mut found) {
             exit = exit.worse(trouble.report());
         }
     }
-    journals.sort();
-    journals.dedup();
-    let mut healed = 0;
-    for journal in &journals {
+    for paths in [&mut found.faults, &mut found.processes] {
+        paths.sort();
+        paths.dedup();
+    }
+    let (mut healed, mut ended) = (0, 0);
+    for journal in &found.faults {
         let one = match heal_journal(journal) {
             Ok(report) => {
                 healed += report.faults.len();
@@ -34,14 +44,30 @@ pub fn run(args: &HealArgs) -> Exit {
         };
         exit = exit.worse(one);
     }
+    // Afterwards: a node that is stopped is let go before it is ended, so that what was undone of
+    // its fault is told.
+    for journal in &found.processes {
+        let one = match reap_orphans(journal) {
+            Ok(lines) => {
+                ended += lines.iter().filter(|line| line.ends_with(": killed")).count();
+                show_ended(args.output.format, journal, &lines);
+                Exit::Upheld
+            }
+            Err(error) => cannot_reap(journal, &error).report(),
+        };
+        exit = exit.worse(one);
+    }
     if args.output.format == OutputFormat::Human {
-        let word = match (exit, healed) {
+        let word = match (exit, healed + ended) {
             (Exit::Upheld, 0) => "NOTHING TO HEAL",
             (Exit::Upheld, _) => "HEALED",
             _ => "NOT ALL HEALED",
         };
-        let count = journals.len();
-        anstream::println!("{word}  {healed} faults of killed runs, {count} journals looked at");
+        let count = found.faults.len() + found.processes.len();
+        anstream::println!(
+            "{word}  {healed} faults and {ended} processes of killed runs, {count} journals \
+             looked at"
+        );
     }
     exit
 }
@@ -51,7 +77,7 @@ fn find(
     directory: &Path,
     depth: usize,
     visited: &mut usize,
-    found: &mut Vec<PathBuf>,
+    found: &mut Found,
 ) -> Result<(), Trouble> {
     *visited += 1;
     if *visited > DIRECTORIES_MAX {
@@ -61,12 +87,14 @@ fn find(
         );
         return Err(Trouble { message, exit: Exit::MissingCapability });
     }
-    let unavailable = |error: std::io::Error| Trouble::unavailable(directory, "look into", &error);
+    let unavailable = |error: io::Error| Trouble::unavailable(directory, "look into", &error);
     for entry in std::fs::read_dir(directory).map_err(unavailable)? {
         let entry = entry.map_err(unavailable)?;
         let kind = entry.file_type().map_err(unavailable)?;
         if kind.is_file() && entry.file_name() == JOURNAL_NAME {
-            found.push(entry.path());
+            found.faults.push(entry.path());
+        } else if kind.is_file() && entry.file_name() == PROCESSES_NAME {
+            found.processes.push(entry.path());
         } else if kind.is_dir() && depth > 0 {
             // What may not be looked into below is not ours.
             match find(&entry.path(), depth - 1, visited, found) {
@@ -85,6 +113,33 @@ fn cannot_heal(error: &JournalError) -> Trouble {
         JournalError::Io { .. } => Exit::MissingCapability,
     };
     Trouble { message: error.to_string(), exit }
+}
+
+fn cannot_reap(journal: &Path, error: &io::Error) -> Trouble {
+    let exit = match error.kind() {
+        io::ErrorKind::ResourceBusy => Exit::TryLater,
+        io::ErrorKind::InvalidData => Exit::BadHistory,
+        _ => Exit::MissingCapability,
+    };
+    let (message, place) = (error.to_string(), journal.display().to_string());
+    let named = message.contains(&place);
+    let message = if named { message } else { format!("{place}: {message}") };
+    Trouble { message, exit }
+}
+
+/// What became of the processes of a killed run; nothing if it had left none.
+fn show_ended(format: OutputFormat, journal: &Path, lines: &[String]) {
+    match format {
+        OutputFormat::Json => {
+            let journal = journal.display().to_string();
+            anstream::println!("{}", json!({ "journal": journal, "processes": lines }));
+        }
+        OutputFormat::Human if lines.is_empty() => {}
+        OutputFormat::Human => {
+            anstream::println!("processes ({})", journal.display());
+            lines.iter().for_each(|line| anstream::println!("  {line}"));
+        }
+    }
 }
 
 fn show(format: OutputFormat, journal: &Path, report: &HealReport) -> Exit {

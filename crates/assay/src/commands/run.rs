@@ -211,6 +211,8 @@ fn refused(error: RunError, plan: Option<&Path>) -> Trouble {
         }
         RunError::NoScenario(..) => Trouble { message: error.to_string(), exit: Exit::Usage },
         RunError::File(..) => Trouble { message: error.to_string(), exit: Exit::MissingCapability },
+        RunError::Busy(_) => Trouble { message: error.to_string(), exit: Exit::TryLater },
+        RunError::Broken(..) => Trouble::bad_history(error.to_string()),
         RunError::Refused(_) => Trouble { message: error.to_string(), exit: Exit::Bug },
         RunError::Interrupted(_) => Trouble { message: error.to_string(), exit: Exit::Interrupted },
     }

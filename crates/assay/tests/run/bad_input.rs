@@ -1,0 +1,118 @@
+//! Nonsense in, a sentence and an exit code out: never a panic, and never a pass.
+
+use crate::support::{Ended, pause_plan, replaced, run, scratch, text, write};
+use std::path::Path;
+
+/// Files of a case, then its arguments, in which `@` is the directory; the exit code; and words
+/// that have to be said.
+type Case<'c> = (&'c [(&'c str, String)], &'c [&'c str], i32, &'c [&'c str]);
+
+#[track_caller]
+fn check((files, arguments, code, words): &Case<'_>) -> Ended {
+    let directory = scratch();
+    for (name, content) in *files {
+        write(directory.path(), name, content);
+    }
+    check_in(directory.path(), arguments, *code, words)
+}
+
+#[track_caller]
+fn check_in(directory: &Path, arguments: &[&str], code: i32, words: &[&str]) -> Ended {
+    let arguments: Vec<String> =
+        arguments.iter().map(|word| word.replace('@', text(directory))).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = run(&arguments);
+    assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:#?}");
+    let said = format!("{}{}", ended.out, ended.err);
+    for missing in words.iter().filter(|words| !said.contains(**words)) {
+        panic!("{arguments:?}: `{missing}` is not said: {ended:#?}");
+    }
+    assert!(!said.contains("panicked"), "{ended:#?}");
+    ended
+}
+
+const RUN: [&str; 4] = ["run", "@/plan.md", "--directory", "@/run"];
+
+#[test]
+fn what_cannot_be_begun_is_refused_with_a_reason_and_leaves_no_run() {
+    let plan = [("plan.md", pause_plan())];
+    let no_claims = replaced(&pause_plan(), "## 1b. Claims under test", "## Nothing");
+    let broken = [("plan.md", no_claims)];
+    let taken = [("plan.md", pause_plan()), ("run/run.json", "{}".to_string())];
+    let refusals: [Case<'_>; 9] = [
+        (&[], &RUN, 69, &["plan.md", "cannot read"]),
+        (&broken, &RUN, 65, &["nothing was run", "1b. Claims under test", "assay plan lint"]),
+        (&plan, &["run", "@/plan.md", "--scenario", "S9"], 64, &["no scenario `S9`; it has S1"]),
+        (&taken, &RUN, 64, &["holds a run already", "--resume"]),
+        (&plan, &["run", "--resume", "@"], 69, &["holds no run", "run.json is missing"]),
+        (&taken, &["run", "--resume", "@/run"], 65, &["run.json cannot be read back"]),
+        (&plan, &["run", "@/plan.md", "--resume", "@"], 64, &["cannot be used with"]),
+        (&plan, &["run", "@/plan.md", "--sabotage", "x"], 64, &["there is no such sabotage"]),
+        (&plan, &["run", "@/plan.md", "--directory", "/proc/run"], 69, &["/proc/run"]),
+    ];
+    for case in &refusals {
+        check(case);
+    }
+}
+
+#[test]
+fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
+    let with = |from: &str, to: &str| [("plan.md", replaced(&pause_plan(), from, to))];
+    let kv = "name = \"kv\"";
+    let described = include_str!("../../../../systems/kv.toml");
+    let (fails, typo) =
+        (with(kv, "name = \"fails\""), replaced(described, "\"--id\"", "\"--idd\""));
+    let fails = [fails[0].clone(), ("systems/fails.toml", typo)];
+    let unreadable = [fails[0].clone(), ("systems/fails.toml", "nodes = 3\n".to_string())];
+    let env = "INCONCLUSIVE-env";
+    let cases: [Case<'_>; 6] = [
+        (&with(kv, "name = \"absent\""), &RUN, 2, &[env, "no system `absent`", "there are kv"]),
+        (
+            &with("generator = \"register\"", "generator = \"registr\""),
+            &RUN,
+            2,
+            &[env, "no generator `registr`", "did you mean `register`"],
+        ),
+        (&with("nodes = 3\noptions", "nodes = 4\noptions"), &RUN, 2, &[env, "with 4 nodes"]),
+        (&with("defects = []", "defects = [\"x\"]"), &RUN, 2, &[env, "\"x\" is none of"]),
+        (&fails, &RUN, 2, &[env, "n1 did not start", "last lines of", "'--idd' found"]),
+        (&unreadable, &RUN, 2, &[env, "fails.toml:1"]),
+    ];
+    for case in &cases {
+        let ended = check(case);
+        assert!(ended.out.starts_with("\nINCONCLUSIVE"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_trial_that_was_tampered_with_is_named_and_nothing_is_made_of_it() {
+    let directory = scratch();
+    let plan = write(directory.path(), "plan.md", &pause_plan());
+    let root = directory.path().join("run");
+    let smoke = ["run", text(&plan), "--tier", "smoke", "--directory", text(&root)];
+    assert_eq!(run(&smoke).code, Some(0), "a smoke run passes");
+    let trial = root.join("artifacts/S1/smoke-seed-1/trial.json");
+    let known = std::fs::read_to_string(&trial).expect("the record of a trial");
+    std::fs::write(&trial, &known[..known.len() / 2]).expect("half of it");
+    let words = ["smoke-seed-1", "trial.json cannot be read back", "line", "is run again"];
+    check_in(directory.path(), &["run", "--resume", "@/run"], 65, &words);
+    std::fs::remove_dir_all(root.join("artifacts/S1/smoke-seed-1")).expect("moved away");
+    check_in(directory.path(), &["run", "--resume", "@/run"], 0, &["PASS-smoke"]);
+    // A run that is finished stays as it is.
+    check_in(directory.path(), &["run", "--resume", "@/run"], 0, &["PASS-smoke", "(kept)"]);
+}
+
+#[test]
+fn a_trial_that_is_none_is_named_by_its_line() {
+    let trial = |text: &str| [("trial.json", text.to_string())];
+    let reproduce = ["reproduce", "@/trial.json"];
+    let cases: [Case<'_>; 4] = [
+        (&trial("{\"scenario\":\n 5}"), &reproduce, 65, &["trial.json:2: not a trial"]),
+        (&trial(""), &reproduce, 65, &["trial.json:1: not a trial"]),
+        (&trial("{\"surprise\": 1}"), &reproduce, 65, &["unknown field `surprise`"]),
+        (&[], &reproduce, 69, &["trial.json", "cannot read"]),
+    ];
+    for case in &cases {
+        check(case);
+    }
+}

@@ -1,0 +1,87 @@
+//! `kill -9` in the middle of a fault: what is left is undone, and the run is taken up.
+
+use crate::support::{
+    Running, cut_off_plan, events, in_state, nothing_is_left_of, pause_plan, run, scratch, text,
+};
+use assay_nemesis::ProcessState;
+use rustix::process::Signal;
+use std::path::Path;
+
+/// Kills a run when a fault is on in its second trial.
+fn killed_in_a(fault: &str, plan: &str, scratch: &Path) -> Running {
+    let mut running = Running::start(scratch, plan);
+    running.until_a_later_fault(fault);
+    running.signal(Signal::KILL);
+    assert_eq!(running.end(), None, "it was killed");
+    assert!(in_state(&running.directory, ProcessState::Gone) >= 3, "the first trial is over");
+    let nodes = in_state(&running.directory, ProcessState::Alive);
+    let frozen = in_state(&running.directory, ProcessState::Stopped);
+    assert_eq!(nodes + frozen, 3, "the nodes outlive the harness");
+    running
+}
+
+/// Goes on with a run, and compares with one that nobody has disturbed.
+fn resumed_as_if_nothing_had_happened(directory: &Path) {
+    let resumed = run(&["run", "--resume", text(directory)]);
+    assert_eq!(resumed.code, Some(0), "{resumed:#?}");
+    assert!(resumed.out.contains("PASS-hardening"), "{resumed:#?}");
+    assert!(resumed.err.contains("(kept)"), "{resumed:#?}");
+    let kept = events(directory).into_iter().filter(|event| event["reused"] == true).count();
+    assert_eq!(kept, 1, "the trial that was finished is not run again, and only that one");
+    let trials = directory.join("artifacts/S1");
+    for finished in ["smoke-seed-1", "hardening-seed-1", "hardening-seed-3"] {
+        assert!(trials.join(finished).join("trial.json").is_file(), "{finished}");
+    }
+    let aside = trials.join("hardening-seed-1.unfinished-1");
+    assert!(aside.join("history.jsonl").is_file(), "what was not finished is kept beside");
+    assert!(!aside.join("trial.json").exists());
+    nothing_is_left_of(directory);
+}
+
+#[test]
+fn after_a_kill_in_a_partition_heal_ends_the_nodes_and_the_run_goes_on() {
+    let scratch = scratch();
+    let running = killed_in_a("leader-iso", &cut_off_plan(), scratch.path());
+    let healed = run(&["heal", text(&running.directory)]);
+    assert_eq!(healed.code, Some(0), "{healed:#?}");
+    assert!(healed.out.contains("leader-iso of leader"), "{healed:#?}");
+    assert_eq!(healed.out.matches(": killed\n").count(), 3, "{healed:#?}");
+    let last = healed.out.lines().last().unwrap_or_default();
+    assert!(last.starts_with("HEALED  1 faults and 3 processes of killed runs"), "{healed:#?}");
+    nothing_is_left_of(&running.directory);
+    let again = run(&["heal", text(&running.directory)]);
+    assert!(again.out.starts_with("NOTHING TO HEAL"), "{again:#?}");
+    resumed_as_if_nothing_had_happened(&running.directory);
+}
+
+#[test]
+fn after_a_kill_in_a_pause_heal_says_in_json_who_was_resumed_and_who_ended() {
+    let scratch = scratch();
+    let running = killed_in_a("pause", &pause_plan(), scratch.path());
+    assert_eq!(in_state(&running.directory, ProcessState::Stopped), 1, "a node is frozen");
+    let healed = run(&["heal", text(&running.directory), "--format", "json"]);
+    assert_eq!(healed.code, Some(0), "{healed:#?}");
+    let lines: Vec<serde_json::Value> =
+        healed.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let undone = |line: &serde_json::Value| line["faults"][0]["undone"][0].to_string();
+    assert!(lines.iter().any(|line| undone(line).contains(": resumed")), "{lines:#?}");
+    let ended = |line: &serde_json::Value| line["processes"].as_array().map_or(0, Vec::len);
+    assert_eq!(lines.iter().map(ended).sum::<usize>(), 3, "{lines:#?}");
+    nothing_is_left_of(&running.directory);
+    resumed_as_if_nothing_had_happened(&running.directory);
+}
+
+#[test]
+fn a_killed_run_is_taken_up_without_healing_first() {
+    let scratch = scratch();
+    let running = killed_in_a("pause", &pause_plan(), scratch.path());
+    resumed_as_if_nothing_had_happened(&running.directory);
+    let events = events(&running.directory);
+    let healed = |words: &str| {
+        let said = |event: &&serde_json::Value| {
+            event["event"] == "healed" && event["what"].as_str().is_some_and(|w| w.contains(words))
+        };
+        events.iter().filter(said).count()
+    };
+    assert_eq!((healed(": resumed"), healed(": killed")), (1, 3), "{events:#?}");
+}

@@ -1,0 +1,14 @@
+//! `assay run` from end to end, through the real binary: real processes, real faults, and what is
+//! left when somebody pulls the plug.
+//!
+//! The harness is a thing under test here. It is broken on purpose ([`sabotage`]), killed
+//! ([`killed`]), stopped ([`stopped`]), given systems in other languages ([`adapters`]) and given
+//! nonsense ([`bad_input`]).
+
+mod adapters;
+mod bad_input;
+mod guide;
+mod killed;
+mod sabotage;
+mod stopped;
+mod support;
