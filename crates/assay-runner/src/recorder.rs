@@ -207,6 +207,11 @@ impl Recorder {
         open.map(|epoch| epoch.id.clone()).collect()
     }
 
+    /// When the first window opened, if one has.
+    pub fn first_epoch_ns(&self) -> Option<i64> {
+        self.lock().epochs.iter().map(|epoch| epoch.start_ns).min()
+    }
+
     /// Counts so far.
     pub fn counts(&self) -> Counts {
         self.lock().counts

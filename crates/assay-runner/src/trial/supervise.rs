@@ -3,6 +3,7 @@
 use super::Surroundings;
 use super::record::HealthRecord;
 use crate::event::RunEvent;
+use crate::facts::RECOVERED_PERCENT_MIN;
 use crate::faults::window::{Stage, WindowRecord};
 use crate::sabotage::Sabotage;
 use crate::spec::WindowSpec;
@@ -13,10 +14,12 @@ use std::time::Duration;
 const LOOK_STEP: Duration = Duration::from_millis(20);
 /// How often progress is told, in looks.
 const LOOKS_PER_PROGRESS: u32 = 10;
-/// Clients go on for so long after the last fault, to see whether the system is well again.
-const RECOVERY_MS: u64 = 3_000;
-/// Of that time, the last part shows how well it is: elections take a while.
-const RECOVERED_MS: u64 = 1_500;
+/// Clients go on for at least so long after the last fault, to see whether the system is well again.
+const RECOVERY_MS: u64 = 2_000;
+/// And for so long if it is not: a system that has not come back by then has not come back.
+const RECOVERY_MS_MAX: u64 = 15_000;
+/// The last part of the work, in which the system has to be as well as it was before.
+const RECOVERED_SPAN_MS: u64 = 1_000;
 /// A trial that is this much longer than planned is ended, whatever its faults are doing.
 const OVERTIME_MS_MAX: u64 = 60_000;
 /// A span that is shorter says nothing about a rate.
@@ -37,22 +40,28 @@ pub struct Worked {
 impl Worked {
     /// Answers a second before the first fault and after the last.
     pub fn health(&self, windows: &[WindowRecord]) -> Option<HealthRecord> {
-        let ms = |ns: i64| u64::try_from((ns - self.start_ns) / 1_000_000).unwrap_or(0);
+        let ms = |ns: i64| since_ms(ns, self.start_ns);
         let first = windows.iter().filter_map(|window| window.start_ns).min().map(ms)?;
         let last = windows.iter().filter_map(|window| window.end_ns).max().map(ms)?;
-        let baseline = self.rate(0, first)?;
-        let after =
-            self.rate(last.max(self.workload_ms.saturating_sub(RECOVERED_MS)), self.workload_ms)?;
+        let baseline = rate(&self.samples, 0, first)?;
+        // Not from the very moment of healing: a leader may have to be elected first.
+        let from = last.max(self.workload_ms.saturating_sub(RECOVERED_SPAN_MS));
+        let after = rate(&self.samples, from, self.workload_ms)?;
         Some(HealthRecord { baseline, after })
     }
+}
 
-    fn rate(&self, from_ms: u64, to_ms: u64) -> Option<u64> {
-        let inside = |(at, _): &&(u64, u64)| *at >= from_ms && *at <= to_ms;
-        let first = self.samples.iter().find(inside)?;
-        let last = self.samples.iter().rfind(inside)?;
-        let span = last.0 - first.0;
-        (span >= SPAN_MS_MIN).then(|| (last.1 - first.1) * 1_000 / span)
-    }
+fn since_ms(ns: i64, start_ns: i64) -> u64 {
+    u64::try_from((ns - start_ns) / 1_000_000).unwrap_or(0)
+}
+
+/// Answers a second in a span; `None` if it is too short to tell.
+fn rate(samples: &[(u64, u64)], from_ms: u64, to_ms: u64) -> Option<u64> {
+    let inside = |(at, _): &&(u64, u64)| *at >= from_ms && *at <= to_ms;
+    let first = samples.iter().find(inside)?;
+    let last = samples.iter().rfind(inside)?;
+    let span = last.0 - first.0;
+    (span >= SPAN_MS_MIN).then(|| (last.1 - first.1) * 1_000 / span)
 }
 
 /// What it watches.
@@ -69,7 +78,8 @@ impl Supervisor<'_> {
         let (stage, crew) = (self.stage, self.stage.crew);
         let start_ms = stage.clock.now_ms();
         let mut samples = vec![(0, stage.recorder.counts().ok)];
-        let (mut sent_in_time, mut healed_at, mut looks) = (None, None, 0_u32);
+        let (mut sent_in_time, mut looks) = (None, 0_u32);
+        let mut healed_at = None;
         if self.around.sabotage == Some(Sabotage::GeneratorStopsEarly) {
             crew.until_ms.store(start_ms + self.duration_ms / 3, Ordering::Relaxed);
         }
@@ -92,7 +102,7 @@ impl Supervisor<'_> {
                 sent_in_time = Some(crew.sent.load(Ordering::Relaxed));
             }
             let recovered = self.windows.is_empty()
-                || healed_at.is_some_and(|healed| elapsed >= healed + RECOVERY_MS);
+                || healed_at.is_some_and(|at| self.is_well(elapsed, at, &samples));
             let over = elapsed >= self.duration_ms && recovered;
             let overtime = elapsed >= self.duration_ms + OVERTIME_MS_MAX;
             if over || overtime || self.around.interrupted.load(Ordering::Relaxed) {
@@ -106,6 +116,23 @@ impl Supervisor<'_> {
                 return Worked { workload_ms: elapsed, sent_in_time, start_ns, samples };
             }
         }
+    }
+
+    /// Whether there is no more to wait for after the last fault: the system is as well as it was
+    /// before the first, will hear of no more operations, or had time enough.
+    fn is_well(&self, elapsed: u64, healed_at: u64, samples: &[(u64, u64)]) -> bool {
+        let since = elapsed - healed_at;
+        if since < RECOVERY_MS {
+            return false;
+        }
+        let first =
+            self.stage.recorder.first_epoch_ns().map(|ns| since_ms(ns, self.stage.start_ns));
+        let before = first.and_then(|first| rate(samples, 0, first));
+        let now = rate(samples, elapsed.saturating_sub(RECOVERED_SPAN_MS), elapsed);
+        let (Some(before), Some(now)) = (before, now) else { return true };
+        now * 100 >= before * RECOVERED_PERCENT_MIN
+            || since >= RECOVERY_MS_MAX
+            || self.stage.crew.is_over()
     }
 
     /// Ahead for the second quarter of the time, if the harness is broken on purpose.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// a run that was interrupted or killed goes on with --resume.
 ///
 /// Exit codes: 0 DONE, 1 FAIL, 2 DONE_WITH_CONCERNS or INCONCLUSIVE, 3 BLOCKED, 65 the plan has
-/// errors, 130 or 143 interrupted.
+/// errors, 75 somebody else works in the directory, 130 or 143 interrupted.
 ///
 /// Examples:
 ///   assay run examples/plans/replicated-register.md

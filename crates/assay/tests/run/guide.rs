@@ -61,7 +61,11 @@ fn the_guide_to_your_own_system_leads_from_a_service_to_a_verdict() {
             let filled = replaced(&pause_plan(), "name = \"kv\"", "name = \"orders\"");
             let filled = replaced(&filled, "options = { defects = [] }\n", "");
             let filled = replaced(&filled, "target = \"follower\"", "target = \"n1\"");
-            write(project, plan, &filled);
+            // A client with an adapter waits for its answers: a pause must be short, and the rate
+            // low, for it to catch up.
+            let filled = replaced(&filled, "for = \"1500ms\"", "for = \"600ms\"");
+            let filled = replaced(&filled, "gap >= 500ms", "gap >= 300ms");
+            write(project, plan, &replaced(&filled, "rate = 100", "rate = 40"));
         }
     }
 }

@@ -14,9 +14,6 @@ fn killed_in_a(fault: &str, plan: &str, scratch: &Path) -> Running {
     running.signal(Signal::KILL);
     assert_eq!(running.end(), None, "it was killed");
     assert!(in_state(&running.directory, ProcessState::Gone) >= 3, "the first trial is over");
-    let nodes = in_state(&running.directory, ProcessState::Alive);
-    let frozen = in_state(&running.directory, ProcessState::Stopped);
-    assert_eq!(nodes + frozen, 3, "the nodes outlive the harness");
     running
 }
 
@@ -42,6 +39,7 @@ fn resumed_as_if_nothing_had_happened(directory: &Path) {
 fn after_a_kill_in_a_partition_heal_ends_the_nodes_and_the_run_goes_on() {
     let scratch = scratch();
     let running = killed_in_a("leader-iso", &cut_off_plan(), scratch.path());
+    assert_eq!(in_state(&running.directory, ProcessState::Alive), 3, "they outlive the harness");
     let healed = run(&["heal", text(&running.directory)]);
     assert_eq!(healed.code, Some(0), "{healed:#?}");
     assert!(healed.out.contains("leader-iso of leader"), "{healed:#?}");
@@ -58,13 +56,17 @@ fn after_a_kill_in_a_partition_heal_ends_the_nodes_and_the_run_goes_on() {
 fn after_a_kill_in_a_pause_heal_says_in_json_who_was_resumed_and_who_ended() {
     let scratch = scratch();
     let running = killed_in_a("pause", &pause_plan(), scratch.path());
-    assert_eq!(in_state(&running.directory, ProcessState::Stopped), 1, "a node is frozen");
+    // The kernel hangs up on a stopped process whose group has lost its parent: the frozen one is
+    // gone or goes on, and the two others outlive the harness.
+    assert!(in_state(&running.directory, ProcessState::Alive) >= 2);
     let healed = run(&["heal", text(&running.directory), "--format", "json"]);
     assert_eq!(healed.code, Some(0), "{healed:#?}");
     let lines: Vec<serde_json::Value> =
         healed.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let undone = |line: &serde_json::Value| line["faults"][0]["undone"][0].to_string();
-    assert!(lines.iter().any(|line| undone(line).contains(": resumed")), "{lines:#?}");
+    let paused = |line: &&serde_json::Value| line["faults"][0]["id"] == "pause";
+    let paused = lines.iter().find(paused).expect("the fault that was on");
+    let undone = paused["faults"][0]["undone"][0].as_str().unwrap_or_default();
+    assert!(undone.starts_with("process "), "{lines:#?}");
     let ended = |line: &serde_json::Value| line["processes"].as_array().map_or(0, Vec::len);
     assert_eq!(lines.iter().map(ended).sum::<usize>(), 3, "{lines:#?}");
     nothing_is_left_of(&running.directory);
@@ -83,5 +85,8 @@ fn a_killed_run_is_taken_up_without_healing_first() {
         };
         events.iter().filter(said).count()
     };
-    assert_eq!((healed(": resumed"), healed(": killed")), (1, 3), "{events:#?}");
+    assert_eq!(healed("pause of follower"), 1, "{events:#?}");
+    // The frozen one may have ended when its parent did, see above.
+    assert_eq!(healed(": killed") + healed(": had ended"), 3, "{events:#?}");
+    assert!(healed(": killed") >= 2, "{events:#?}");
 }

@@ -30,8 +30,8 @@ const SHORTER: [(&str, &str); 8] = [
     ("\"timeouts >= 1 within 5s\"", "'metric(\"peer-timeouts\") >= 1 within 5s'"),
     ("duration = \"4s\"", "duration = \"3s\""),
 ];
-const ISOLATED: &str = "at = \"500ms\"\nfor = \"2s\"\nevery = \"3200ms\"";
-const DEAF: &str = "at = \"2700ms\"\nfor = \"800ms\"\nevery = \"9s\"";
+const ISOLATED: &str = "at = \"800ms\"\nfor = \"2s\"\nevery = \"3200ms\"";
+const DEAF: &str = "at = \"3s\"\nfor = \"800ms\"\nevery = \"9s\"";
 
 /// A plan with one scenario, S1, in which leaders are cut off.
 pub fn cut_off_plan() -> String {
@@ -47,11 +47,11 @@ pub fn pause_plan() -> String {
     let plan = cut_off_plan();
     let from = plan.find("[[nemesis]]").expect("faults");
     let to = plan.find("[model]").expect("and what comes after them");
-    let pauses = "[[nemesis]]\nfault = \"pause\"\ntarget = \"follower\"\nat = \"500ms\"\n\
+    let pauses = "[[nemesis]]\nfault = \"pause\"\ntarget = \"follower\"\nat = \"800ms\"\n\
                   for = \"1500ms\"\nevery = \"1700ms\"\nlanding = { injector = \"stopped >= 1\", \
                   victim = \"heartbeat-gap >= 500ms within 3s\" }\n\n";
     let plan = format!("{}{pauses}{}", &plan[..from], &plan[to..]);
-    let plan = replaced(&plan, "duration = \"3s\"", "duration = \"2s\"");
+    let plan = replaced(&plan, "duration = \"3s\"", "duration = \"2500ms\"");
     let plan = replaced(&plan, "duration = \"6s\"", "duration = \"4s\"");
     replaced(&plan, "faults = 3", "faults = 2")
 }
