@@ -24,9 +24,8 @@ fn check_in(directory: &Path, arguments: &[&str], code: i32, words: &[&str]) -> 
     let ended = run(&arguments);
     assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:#?}");
     let said = format!("{}{}", ended.out, ended.err);
-    for missing in words.iter().filter(|words| !said.contains(**words)) {
-        panic!("{arguments:?}: `{missing}` is not said: {ended:#?}");
-    }
+    let unsaid: Vec<_> = words.iter().filter(|words| !said.contains(**words)).collect();
+    assert!(unsaid.is_empty(), "{arguments:?}: {unsaid:?} is not said: {ended:#?}");
     assert!(!said.contains("panicked"), "{ended:#?}");
     ended
 }
