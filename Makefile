@@ -24,13 +24,14 @@ lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure the checkers, the plan lint, the proxy and the page of a run, and print the figures
+bench: ## measure the checkers, the plan lint, the proxy, the page of a run and how surely defects are caught
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
 	cargo bench -p assay-nemesis --bench proxy
 	cargo bench -p assay-runner --bench overhead
 	cargo bench -p assay-report --bench page
+	cargo bench -p assay --bench defects
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh
