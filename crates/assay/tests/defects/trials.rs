@@ -132,7 +132,7 @@ impl Ended {
             Store::Defective if code == Some(SHOWS) => None,
             Store::Honest if unlanded => Some(format!("a fault did not land: {}", record.result())),
             Store::Honest if code == Some(DOES_NOT) && is_upheld(record) => None,
-            _ => Some(format!("{store:?} store, {}: {}", self.status, record.result())),
+            _ => Some(format!("{}: {}", self.status, record.result())),
         }
     }
 }
@@ -157,7 +157,7 @@ pub fn write(spec: &TrialSpec) -> PathBuf {
 }
 
 /// Runs trials, [`TRIALS_AT_ONCE`]; `watch` hears of each as it ends. In the order of `specs`.
-pub fn run_all(specs: &[TrialSpec], watch: impl Fn(usize, &Ended) + Sync) -> Vec<Ended> {
+pub fn run_all(specs: &[TrialSpec], watch: impl Fn(&Ended) + Sync) -> Vec<Ended> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -165,7 +165,7 @@ pub fn run_all(specs: &[TrialSpec], watch: impl Fn(usize, &Ended) + Sync) -> Vec
             scope.spawn(|| {
                 while let Some((number, spec)) = take(&next, specs) {
                     let ended = run(spec);
-                    watch(number, &ended);
+                    watch(&ended);
                     done.lock().expect("nothing panics while it holds this").push((number, ended));
                 }
             });
