@@ -48,14 +48,14 @@ fn complaints<'r>(cases: &[(&'r Row, Store, u64)]) -> Vec<(&'r Row, Store, Strin
     let trial = |(row, store, seed): &(&Row, Store, u64)| row.trial(*store, *seed);
     let specs: Vec<TrialSpec> = cases.iter().map(trial).collect();
     for ((row, store, seed), spec) in cases.iter().zip(&specs) {
-        let file = write(spec);
-        println!("{} {store:?} seed {seed}: assay reproduce {}", row.defect, file.display());
+        let (what, file) = (format!("{} by {}", row.defect, row.checker), write(spec));
+        println!("{what}, {store:?} store, seed {seed}: assay reproduce {}", file.display());
     }
     let ended: Vec<Ended> = run_all(&specs, |_| {});
     let complaint = |(case, ended): (&(&'r Row, Store, u64), &Ended)| {
-        let (row, store, seed) = *case;
-        let why = ended.complaint(store)?;
-        Some((row, store, format!("{} {store:?} seed {seed}: {why}", row.defect)))
+        let (row, store, _) = *case;
+        let (why, seed) = (ended.complaint(store)?, ended.spec.seed);
+        Some((row, store, format!("{}, {store:?} store, seed {seed}: {why}", row.defect)))
     };
     cases.iter().zip(&ended).filter_map(complaint).collect()
 }
