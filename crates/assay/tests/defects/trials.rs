@@ -216,6 +216,6 @@ fn wait(mut child: Child, file: &Path) -> ExitStatus {
             child.wait().expect("a killed child ends");
             panic!("no end after {TRIAL_TIME_MAX:?}: assay reproduce {}", file.display());
         }
-        thread::sleep(LOOK_STEP);
+        thread::park_timeout(LOOK_STEP);
     }
 }
