@@ -3,8 +3,9 @@
 //! Start at [`run::begin`]. On the way down: a [`run`] has scenarios, a [`scenario`] has arms with
 //! tiers and seeds, each of which is a [`trial`] of a [`spec::TrialSpec`]: clients ([`drive`],
 //! [`open_loop`]) whose operations are written down before they are sent ([`recorder`]), while
-//! windows of faults open and close ([`faults`]). A violation is run again, made smaller and looked into ([`investigate`],
-//! [`reduce`], [`blame`]). What was measured becomes [`facts`], and these a run [`record`].
+//! windows of faults open and close ([`faults`]). A violation is run again, made smaller and looked
+//! into ([`investigate`], [`reduce`], [`blame`]). What was measured becomes [`facts`], and these a
+//! run [`record`].
 //!
 //! What is decided is decided by pure functions of what was measured: [`schedule`], [`reduce`],
 //! [`facts`], [`blame`], [`record`]. This crate computes no verdict: that is `assay-verdict`'s.

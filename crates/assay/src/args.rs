@@ -386,8 +386,9 @@ pub struct ExplainArgs {
 ///
 /// Looks for journals of faults (nemesis.jsonl) and of processes (processes.jsonl) in each DIR and
 /// below. Resumes processes that were stopped, restores files that were damaged, removes junk that
-/// fills disks, ends the nodes that have outlived their run, and says so line by line. Processes are told apart by their start: another that has the same number by now is left
-/// alone, and so is what belongs to a run that is still going on.
+/// fills disks, ends the nodes that have outlived their run, and says so line by line. Processes
+/// are told apart by their start: another that has the same number by now is left alone, and so is
+/// what belongs to a run that is still going on.
 ///
 /// Exit codes: 0 all is well now, 65 a journal has lines that cannot be read, 69 something could
 /// not be undone, 75 a run is still going on.

@@ -14,7 +14,7 @@ use std::time::Duration;
 const LOOK_STEP: Duration = Duration::from_millis(20);
 /// How often progress is told, in looks.
 const LOOKS_PER_PROGRESS: u32 = 10;
-/// Clients go on for at least so long after the last fault, to see whether the system is well again.
+/// Clients go on for at least so long after the last fault, to see whether the system is well.
 const RECOVERY_MS: u64 = 2_000;
 /// And for so long if it is not: a system that has not come back by then has not come back.
 const RECOVERY_MS_MAX: u64 = 15_000;
