@@ -117,3 +117,45 @@ pub(crate) fn maelstrom_workload(
         ClientError { message: format!("there is no Maelstrom workload `{name}`: {known}") }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_workload::Call;
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    #[test]
+    fn sessions_of_one_maelstrom_client_have_names_of_their_own() {
+        let node = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut heard = Vec::new();
+        for session in [4, 9] {
+            let reach = Reach {
+                addresses: vec![node.local_addr().expect("it listens")],
+                names: vec!["n1".to_string()],
+                own: 0,
+                seed: 1,
+                client: 0,
+                session,
+                generator: "register".to_string(),
+                log: PathBuf::new(),
+            };
+            let mut client =
+                ClientKind::Maelstrom { workload: None }.open(reach).expect("a client");
+            let asking = std::thread::spawn(move || {
+                let call = Call::new("read", Some("x".into()), serde_json::Value::Null);
+                client.call(&call, Duration::from_secs(30))
+            });
+            let (stream, _) = node.accept().expect("a connection");
+            let mut line = String::new();
+            let mut reader = BufReader::new(stream);
+            reader.read_line(&mut line).expect("a message");
+            drop(reader);
+            asking.join().expect("no panic");
+            let message: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+            heard.push(message["src"].clone());
+        }
+        assert_eq!(heard, ["c4", "c9"], "a node answers by name");
+    }
+}
