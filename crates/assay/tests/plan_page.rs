@@ -113,5 +113,5 @@ fn example_plans_are_clean() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 3);
+    assert!(seen >= 5, "only {seen} example plans were found");
 }
