@@ -30,7 +30,8 @@ for src, body in messages():
         ("sys.stdin.read()", alone(SILENCE), "did not answer `init` within 200ms"),
         ("sys.exit(1)", alone(PATIENCE), "closed its output before it answered `init`"),
         ("print('x' * (17 << 20), flush=True); sys.stdin.read()", alone(PATIENCE), "closed its"),
-        (refuse, with_setup, "did not accept `topology`: {\"code\":10"),
+        // The order of fields depends on how serde_json was built; what was said does not.
+        (refuse, with_setup, "\"no topology here\""),
     ];
     for (text, config, expected) in cases {
         let error = start(text, config, listener()).err().expect(expected);
