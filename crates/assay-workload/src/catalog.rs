@@ -49,7 +49,7 @@ pub struct GeneratorInfo {
     pub about: &'static str,
     /// The operation types it makes.
     pub ops: &'static [OpInfo],
-    /// Its options, besides [`COMMON`].
+    /// Its options, besides those that all have.
     pub options: &'static [OptionInfo],
     /// What is done before the clients start; empty: nothing.
     pub setup: &'static str,
