@@ -195,6 +195,22 @@ pub struct Journal {
     fault_last: u64,
 }
 
+/// Locks a file for this process alone. Waits a moment: while a process is being started it holds
+/// what its parent had locked. `ResourceBusy` if somebody else keeps it.
+pub fn lock_file(file: &File) -> io::Result<()> {
+    let until = Instant::now() + LOCK_TIME_MAX;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(LOCK_STEP);
+            }
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::ResourceBusy.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
 impl Journal {
     /// Opens a journal to write to it; it is made if it is not there, continued if it is.
     pub fn open(path: &Path) -> Result<Journal, JournalError> {
@@ -216,19 +232,10 @@ impl Journal {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(create == Create::IfMissing).truncate(false);
         let mut file = options.open(path).map_err(|error| failed("open", error))?;
-        let until = Instant::now() + LOCK_TIME_MAX;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    std::thread::sleep(LOCK_STEP);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(JournalError::Busy { path: path.to_path_buf() });
-                }
-                Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
-            }
-        }
+        lock_file(&file).map_err(|error| match error.kind() {
+            io::ErrorKind::ResourceBusy => JournalError::Busy { path: path.to_path_buf() },
+            _ => failed("lock", error),
+        })?;
         let mut bytes = Vec::new();
         let limited = (&mut file).take(JOURNAL_BYTES_MAX + 1).read_to_end(&mut bytes);
         limited.map_err(|error| failed("read", error))?;

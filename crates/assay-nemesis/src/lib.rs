@@ -67,7 +67,7 @@ pub use heal::{HealReport, HealedFault, heal_journal};
 pub use injector::{InjectError, Injector};
 pub use journal::{
     BadLine, Contents, Entry, JOURNAL_BYTES_MAX, JOURNAL_NAME, JOURNAL_VERSION, Journal,
-    JournalError, Undo,
+    JournalError, Undo, lock_file,
 };
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{

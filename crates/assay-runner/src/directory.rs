@@ -47,12 +47,11 @@ pub struct RunDirectory {
 }
 
 /// What stands in the README of a run: path, and what it is.
-const CONTENTS: [(&str, &str); 13] = [
+const CONTENTS: [(&str, &str); 12] = [
     ("report.html", "the report, for a browser; it needs no network"),
     ("findings/report.md", "the same in Markdown, for a review"),
     ("session-log.md", "what happened when"),
-    ("results.json", "the run record: every fact, from which all verdicts can be computed again"),
-    ("", "(`assay report results.json`)"),
+    ("results.json", "the run record; `assay report results.json` computes all verdicts again"),
     ("plan.md", "the plan as it was when the run began"),
     ("run.json", "what was asked for; `assay run --resume DIRECTORY` goes by it"),
     ("events.jsonl", "everything that happened, line by line"),
@@ -66,8 +65,7 @@ const CONTENTS: [(&str, &str); 13] = [
 fn readme() -> String {
     let mut text = "# A run of Assay\n\n| file | what it is |\n|---|---|\n".to_string();
     for (path, what) in CONTENTS {
-        let path = if path.is_empty() { String::new() } else { format!("`{path}`") };
-        text += &format!("| {path} | {what} |\n");
+        text += &format!("| `{path}` | {what} |\n");
     }
     text + "\nA trial without `trial.json` was not finished and counts for nothing.\n"
 }

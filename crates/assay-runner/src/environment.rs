@@ -18,6 +18,8 @@ pub struct Capability {
     pub what: String,
     /// Whether it can.
     pub present: bool,
+    /// Whether every run needs it; others are for single faults and adapters.
+    pub is_needed: bool,
     /// A version, or what was seen.
     pub seen: String,
     /// What it is for, or what to do about it.
@@ -87,6 +89,7 @@ pub fn capabilities() -> Vec<Capability> {
     found.push(Capability {
         what: "libfaketime".to_string(),
         present: faketime.is_some(),
+        is_needed: false,
         seen: faketime.map_or("not found".to_string(), |path| path.display().to_string()),
         note: "fault skew; Debian: apt-get install libfaketime".to_string(),
     });
@@ -99,6 +102,7 @@ pub fn capabilities() -> Vec<Capability> {
         found.push(Capability {
             what: program.to_string(),
             present: seen.is_some(),
+            is_needed: false,
             seen: seen.unwrap_or("not found".to_string()),
             note: note.to_string(),
         });
@@ -108,7 +112,7 @@ pub fn capabilities() -> Vec<Capability> {
 
 fn tried(what: &str, seen: &str, present: bool, note: &str) -> Capability {
     let seen = if present { seen.to_string() } else { format!("{seen}: refused") };
-    Capability { what: what.to_string(), present, seen, note: note.to_string() }
+    Capability { what: what.to_string(), present, is_needed: true, seen, note: note.to_string() }
 }
 
 fn can_pause() -> bool {

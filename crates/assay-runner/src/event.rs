@@ -1,8 +1,9 @@
 //! What happens in a run, as one stream: for the screen, for the log, and for whoever watches.
 
+use assay_nemesis::lock_file;
 use assay_verdict::{Outcome, RunVerdict, Verdict};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
@@ -203,14 +204,8 @@ impl<'w> Events<'w> {
     /// busy. So no two runs work in one directory.
     pub fn open(path: &Path, watcher: &'w (dyn Fn(&RunEvent) + Sync)) -> io::Result<Events<'w>> {
         let file = File::options().append(true).create(true).open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Events { file: Mutex::new(file), watcher }),
-            Err(TryLockError::WouldBlock) => {
-                let message = "in use: the run is still going on";
-                Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
-            }
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        lock_file(&file)?;
+        Ok(Events { file: Mutex::new(file), watcher })
     }
 
     /// Something happened. A log that cannot be written does not stop a run: what counts as

@@ -168,7 +168,6 @@ fn scope(trials: &[&TrialRecord]) -> Scope {
 fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Measured {
     let wanted = arm::tier(setting.machine, setting.depth).unwrap_or_default();
     let hardening = arm::budgets(setting.machine).hardening;
-    let claimed = arm::tier(setting.machine, setting.depth).ok().and_then(|t| t.duration);
     let ms = |time: assay_plan::time::Time| u64::try_from(time.0.as_millis()).unwrap_or(u64::MAX);
     let (rate_planned, rate_achieved) = rates(trials);
     let first = trials.first().map(|trial| &trial.spec);
@@ -190,7 +189,7 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
             false => Applicable::NotApplicable("no checker compares times with a bound".into()),
         }),
         duration_ms: Some(size.duration_ms),
-        duration_ms_claimed: claimed.map(ms),
+        duration_ms_claimed: wanted.duration.map(ms),
         duration_ms_hardening: Some(hardening.duration_ms),
         log: Some(LogScan {
             lines_read: trials.iter().map(|trial| trial.log.lines).sum(),

@@ -4,9 +4,6 @@
 use crate::directory::RunDirectory;
 use std::path::Path;
 
-/// The journal of processes in the directory of a trial.
-pub const PROCESSES_NAME: &str = "processes.jsonl";
-
 /// Heals one directory of a trial; says what was done, line by line.
 pub fn heal_trial(directory: &Path) -> Vec<String> {
     let mut lines = Vec::new();
@@ -21,7 +18,7 @@ pub fn heal_trial(directory: &Path) -> Vec<String> {
             Err(error) => lines.push(format!("{}: {error}", journal.display())),
         }
     }
-    let processes = directory.join(PROCESSES_NAME);
+    let processes = directory.join(assay_sut::PROCESSES_NAME);
     if processes.is_file() {
         match assay_sut::reap_orphans(&processes) {
             Ok(reaped) => lines.extend(reaped),

@@ -250,8 +250,7 @@ fn shortened(spec: &TrialSpec, records: [&TrialRecord; 2]) -> Option<TrialSpec> 
     Some(TrialSpec { duration_ms: until, windows, ..spec.clone() })
 }
 
-/// Other values, other times, other order: the same system and the same faults. The trial is as
-/// long as the whole one was asked to be, because another generator may need longer.
+/// Other values, other times, other order: the same system and the same faults.
 fn other_generator(spec: &TrialSpec) -> TrialSpec {
     let mut other = spec.clone();
     other.seed = spec.seed.wrapping_add(OTHER_SEED);

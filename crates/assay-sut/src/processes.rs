@@ -6,23 +6,18 @@
 //! the machine. The writer holds a lock, which tells a run that is going on from one that was
 //! killed. Field by field: docs/formats/system.md.
 
-use assay_nemesis::{Process, ProcessError, ProcessState};
+use assay_nemesis::{Process, ProcessError, ProcessState, lock_file};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// The name of the file in a run directory.
 pub const PROCESSES_NAME: &str = "processes.jsonl";
 /// A node has two lines for each start; a file that is larger is something else.
 const BYTES_MAX: u64 = 16 << 20;
-/// How long to wait for the lock: a process that is just being started has a copy of it.
-const LOCK_TIME_MAX: Duration = Duration::from_millis(500);
-/// How often to try.
-const LOCK_STEP: Duration = Duration::from_millis(5);
 
 /// A line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -100,20 +95,13 @@ pub fn reap_orphans(path: &Path) -> io::Result<Vec<String>> {
 
 /// Locks the file, reads it, and cuts off a last line that was cut short.
 fn lock(mut file: File, path: &Path) -> io::Result<(File, Vec<Entry>)> {
-    let until = Instant::now() + LOCK_TIME_MAX;
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(LOCK_STEP);
-            }
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("{}: in use: the run is still going on", path.display());
-                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
+    lock_file(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => {
+            let message = format!("{}: in use: the run is still going on", path.display());
+            io::Error::new(io::ErrorKind::ResourceBusy, message)
         }
-    }
+        _ => error,
+    })?;
     let mut bytes = Vec::new();
     (&mut file).take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
     let bad = |what: String| {

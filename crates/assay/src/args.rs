@@ -4,7 +4,7 @@ mod plan;
 mod run;
 
 pub use plan::{LintFormat, PlanCommand, PlanMode};
-pub use run::{DemoArgs, DoctorArgs, ExportArgs, ReproduceArgs, RunArgs};
+pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 
 use crate::exit::Exit;
 use assay_check::ModelKind;

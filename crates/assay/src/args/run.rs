@@ -6,6 +6,9 @@ use assay_runner::sabotage::Sabotage;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// How many anomalies of each kind are planted, unless somebody says otherwise.
+pub const PLANTS_DEFAULT: u32 = 10;
+
 /// Run a plan: start the system, let clients work, make things go wrong, judge what clients saw.
 ///
 /// Each scenario with a machine block is tried with its smoke budget first and then with its
@@ -52,7 +55,7 @@ pub struct RunArgs {
     pub operator: String,
     /// How many anomalies of each kind to plant into copies of every history that is upheld, to
     /// see how sharp its checkers are.
-    #[arg(long, value_name = "COUNT", default_value_t = 10,
+    #[arg(long, value_name = "COUNT", default_value_t = PLANTS_DEFAULT,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub plants: u32,
     /// Break the harness on purpose, to see the verdict go down: proxy-bypassed,

@@ -8,9 +8,7 @@ use serde_json::json;
 /// Tries everything and shows it.
 pub fn run(args: &DoctorArgs) -> Exit {
     let found = capabilities();
-    // The first four are what every run needs; the rest is for single faults and adapters.
-    let (needed, nice) = found.split_at(4.min(found.len()));
-    let ready = needed.iter().all(|capability| capability.present);
+    let ready = found.iter().all(|capability| capability.present || !capability.is_needed);
     let systems = assay_sut::builtin_names();
     if args.output.format == OutputFormat::Json {
         let faults: Vec<_> = assay_nemesis::CATALOG.iter().map(fault_json).collect();
@@ -24,7 +22,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
             "{word}  this machine {} run plans\n",
             if ready { "can" } else { "cannot" }
         );
-        needed.iter().chain(nice).for_each(line);
+        found.iter().for_each(line);
         let here = |row: &&assay_nemesis::CatalogRow| is_here(row);
         let faults: Vec<&str> =
             assay_nemesis::CATALOG.iter().filter(here).map(|row| row.id).collect();

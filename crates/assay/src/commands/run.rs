@@ -1,13 +1,13 @@
 //! `assay run`: a plan against a system, from the load gate to the report.
 
 use super::{Trouble, write_whole};
-use crate::args::{DemoArgs, ExportArgs, OutputFormat, ReproduceArgs, RunArgs};
+use crate::args::{DemoArgs, ExportArgs, OutputFormat, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 use crate::exit::Exit;
 use crate::output::run::{Screen, show_finished};
 use assay_report::run::Refusals;
 use assay_runner::arm::Depth;
 use assay_runner::directory::{ASKED_FORMAT, Asked, new_root};
-use assay_runner::event::{Events, Purpose};
+use assay_runner::event::{Events, Purpose, RunEvent};
 use assay_runner::run::{Finished, Host, RunError, begin, resume};
 use assay_runner::spec::TrialSpec;
 use assay_runner::trial::{Surroundings, TrialError, TrialRecord};
@@ -61,53 +61,57 @@ impl Stop {
 
 /// Runs a plan, or goes on with a run.
 pub fn run(args: &RunArgs) -> Exit {
-    let go = || {
-        let stop = Stop::listen()?;
-        let executable = executable()?;
-        let screen = Screen::new(args.output.format);
-        let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
-        let host = Host { executable: &executable, interrupted: &stop.any, watcher: &watcher };
-        let finished = match (&args.resume, &args.plan) {
-            (Some(directory), _) => resume(directory, &host),
-            (None, Some(plan)) => {
-                let text = read_plan(plan)?;
-                let (root, asked) = asked(args, plan, &text)?;
-                begin(&root, &asked, &text, &host)
-            }
-            (None, None) => unreachable!("clap asks for PLAN unless --resume"),
-        };
-        screen.clear();
-        conclude(finished, &stop, args.plan.as_deref(), &args.exports, args.output.format)
-    };
-    go().unwrap_or_else(Trouble::report)
+    let plan = args.plan.as_deref();
+    hosted(args.output.format, plan, &args.exports, |host| match (&args.resume, plan) {
+        (Some(directory), _) => Ok(resume(directory, host)),
+        (None, Some(plan)) => {
+            let text = read_plan(plan)?;
+            let (root, asked) = asked(args, plan, &text)?;
+            Ok(begin(&root, &asked, &text, host))
+        }
+        (None, None) => unreachable!("clap asks for PLAN unless --resume"),
+    })
 }
 
 /// Runs the plan of the demonstration.
 pub fn demo(args: &DemoArgs) -> Exit {
+    let asked = Asked {
+        format: ASKED_FORMAT.to_string(),
+        plan: "demo.md (built into assay)".to_string(),
+        project: absolute(Path::new(".")),
+        started: time::utc_now(),
+        operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
+        depth: Depth::Hardening,
+        only: Vec::new(),
+        seed: None,
+        have: Vec::new(),
+        plants: PLANTS_DEFAULT,
+        sabotage: None,
+        commit: format!("assay {}", env!("CARGO_PKG_VERSION")),
+    };
+    let root = new_root(&args.sessions, "demo");
+    hosted(args.output.format, None, &ExportArgs::default(), |host| {
+        Ok(begin(&root, &asked, DEMO_PLAN, host))
+    })
+}
+
+/// Lets `work` run with signals listened to and a screen that tells what happens; then shows what
+/// came of it.
+fn hosted(
+    format: OutputFormat,
+    plan: Option<&Path>,
+    exports: &ExportArgs,
+    work: impl FnOnce(&Host<'_>) -> Result<Result<Finished, RunError>, Trouble>,
+) -> Exit {
     let go = || {
         let stop = Stop::listen()?;
         let executable = executable()?;
-        let screen = Screen::new(args.output.format);
-        let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
+        let screen = Screen::new(format);
+        let watcher = |event: &RunEvent| screen.tell(event);
         let host = Host { executable: &executable, interrupted: &stop.any, watcher: &watcher };
-        let asked = Asked {
-            format: ASKED_FORMAT.to_string(),
-            plan: "demo.md (built into assay)".to_string(),
-            project: absolute(Path::new(".")),
-            started: time::utc_now(),
-            operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
-            depth: Depth::Hardening,
-            only: Vec::new(),
-            seed: None,
-            have: Vec::new(),
-            plants: 10,
-            sabotage: None,
-            commit: format!("assay {}", env!("CARGO_PKG_VERSION")),
-        };
-        let root = new_root(&args.sessions, "demo");
-        let finished = begin(&root, &asked, DEMO_PLAN, &host);
+        let finished = work(&host)?;
         screen.clear();
-        conclude(finished, &stop, None, &ExportArgs::default(), args.output.format)
+        conclude(finished, &stop, plan, exports, format)
     };
     go().unwrap_or_else(Trouble::report)
 }
@@ -267,7 +271,7 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
     let root = args.directory.as_deref().unwrap_or(temporary.path());
     std::fs::create_dir_all(root).map_err(|e| Trouble::unavailable(root, "make", &e))?;
     let screen = Screen::new(args.output.format);
-    let watcher = |event: &assay_runner::event::RunEvent| screen.tell(event);
+    let watcher = |event: &RunEvent| screen.tell(event);
     let events = Events::open(&root.join("events.jsonl"), &watcher)
         .map_err(|error| Trouble::unavailable(root, "write", &error))?;
     let around = Surroundings {
