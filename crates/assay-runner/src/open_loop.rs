@@ -177,6 +177,10 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Instant;
+
+    /// How long a test waits for what never comes if the loop is not open.
+    const PATIENCE: Duration = Duration::from_secs(30);
 
     /// Does not answer until so many calls are waiting.
     struct Stalled<'t> {
@@ -187,7 +191,11 @@ mod tests {
     impl Client for Stalled<'_> {
         fn call(&mut self, _: &Call, _: Duration) -> Reply {
             self.waiting.fetch_add(1, Ordering::SeqCst);
+            let until = Instant::now() + PATIENCE;
             while self.waiting.load(Ordering::SeqCst) < self.wanted {
+                if Instant::now() > until {
+                    return Reply::Unknown { error: "nobody else came".into(), node: None };
+                }
                 std::thread::yield_now();
             }
             Reply::Ok { output: json!(null), node: None, revision: None }
@@ -222,14 +230,15 @@ mod tests {
         // If an arrival waited for an answer, no fiftieth call would come, and none be answered.
         std::thread::scope(|scope| {
             client.work(scope, 0..DUE as i64, 0).expect("recorded");
-            while crew.in_flight.load(Ordering::Relaxed) > 0
-                || crew.sent.load(Ordering::Relaxed) < DUE
-            {
+            let until = Instant::now() + PATIENCE;
+            let ended = || recorder.counts().ended();
+            while ended() < DUE && Instant::now() < until {
                 std::thread::yield_now();
             }
             crew.until_ms.store(0, Ordering::Relaxed);
         });
-        assert_eq!(crew.sent.load(Ordering::Relaxed), DUE);
+        let counts = recorder.counts();
+        assert_eq!((counts.ok, counts.unknown), (DUE, 0), "an arrival waited for an answer");
         assert!(client.trouble().is_none());
     }
 }

@@ -347,6 +347,22 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_spans_a_whole_window_carries_its_epoch() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("history.jsonl");
+        let clock = Arc::new(TrialClock::start());
+        let recorder = Recorder::create(&path, clock, Honesty::Complete).expect("a file");
+        let call = Call::new("read", Some(json!("x")), Value::Null);
+        let long = recorder.invoke(0, &call, "n1").expect("written");
+        recorder.open_epoch("pause-1");
+        recorder.close_epoch("pause-1");
+        recorder.complete(long, &ok(json!(1)));
+        let after = recorder.invoke(0, &call, "n1").expect("written");
+        recorder.complete(after, &ok(json!(1)));
+        assert_eq!(recorder.counts().in_fault, 1, "the long one, and not the one after");
+    }
+
+    #[test]
     fn a_recorder_that_forgets_timeouts_is_found_out_by_the_counts() {
         let (history, counts) = record(Honesty::ForgetsTimeouts);
         assert_eq!((history.len(), counts.ended()), (2, 3));
