@@ -38,6 +38,7 @@ pub(crate) fn is_certain(
         "phantom" | "inserted" | "never-joined" | "assertion-failed" => true,
         "lost" => !options.stale_reads_allowed && planted.is_lost(),
         "lost-ack" | "missing-effect" => planted.is_lost(),
+        "rolled-back" => planted.is_rolled_back(),
         "duplicate-effect" => planted.is_repeated(),
         "duplicate" => !options.redelivery_allowed && planted.is_delivered_again(),
         "reordered" => options.reorder_window == 0 && planted.is_overtaken(),
@@ -123,6 +124,29 @@ impl Planted<'_> {
         let acked = self.after.ops[sender].op.outcome() == Outcome::Ok;
         let takers = self.of(REMOVE).chain(self.of(TAKE)).next().is_some();
         acked && !left && !takers && self.before(sender, at)
+    }
+
+    /// A key whose shown value only one write can have put there, and a write that was acknowledged
+    /// later, before the state was read. Nobody deletes the key or swaps its value.
+    fn is_rolled_back(&self) -> bool {
+        let Some(at) = self.only() else { return false };
+        let pairs = |draft: &Draft| match draft.values.view(draft.ops[at].op.output) {
+            View::Map(flat) => flat.chunks_exact(2).map(|p| (p[0], p[1])).collect(),
+            _ => Vec::new(),
+        };
+        let was = pairs(self.before);
+        let Some((key, shown)) = pairs(self.after).into_iter().find(|pair| !was.contains(pair))
+        else {
+            return false;
+        };
+        let here: Vec<_> = self.of(WRITE).filter(|(_, op)| op.key == key).collect();
+        let writers: Vec<_> = here.iter().filter(|(_, op)| op.op.input == shown).collect();
+        let [(old, _)] = writers[..] else { return false };
+        let newer = here.iter().any(|(new, op)| {
+            op.op.outcome() == Outcome::Ok && self.before(*old, *new) && self.before(*new, at)
+        });
+        let others = [REMOVE, &["cas"]].concat();
+        newer && !self.of(&others).any(|(_, op)| op.key == key)
     }
 
     /// One request, and two effects in a state.

@@ -195,5 +195,8 @@ pub(crate) static NO_LOST_ACK: BuiltIn = BuiltIn {
     example_options: Options::default,
     good: "0 add - 1 ok\n0 add - 2 unknown\n1 add - 3 fail\n0 final - - ok [1]",
     bad: "0 add - 1 ok\n0 add - 2 ok\n0 final - - ok [1]",
-    plants: &[Plant { kind: "lost-ack", apply: plants::drop_from_final }],
+    plants: &[
+        Plant { kind: "lost-ack", apply: plants::drop_from_final },
+        Plant { kind: "rolled-back", apply: plants::roll_back_value },
+    ],
 };

@@ -64,6 +64,22 @@ pub(crate) fn drop_from_final(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     drop_item(draft, at, rng)
 }
 
+/// A final state shows an older value of a key that was written again since.
+pub(crate) fn roll_back_value(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
+    let (Some(at), Some(write)) = (draft.pick(FINAL, rng), draft.pick(WRITE, rng)) else {
+        return false;
+    };
+    let (key, old) = (draft.ops[write].key, draft.ops[write].op.input);
+    let View::Map(flat) = draft.values.view(draft.ops[at].op.output) else { return false };
+    let mut pairs: Vec<_> = flat.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+    let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == key && pair.1 != old) else {
+        return false;
+    };
+    pair.1 = old;
+    draft.ops[at].op.output = draft.values.map(&pairs);
+    true
+}
+
 /// A read loses an element.
 pub(crate) fn drop_from_read(draft: &mut Draft, rng: &mut ChaCha8Rng) -> bool {
     let Some(at) = draft.pick(&[READ, FINAL].concat(), rng) else { return false };

@@ -68,6 +68,7 @@ fn every_model_and_the_usual_oracles_have_something_certain_to_plant() {
             "lost-write impossible-value double-effect"),
         ("linearizability:mutex", rounds(20, locked, ""), "impossible-value double-effect"),
         ("no-lost-ack", rounds(20, "0 add - $ ok", &whole), "lost-ack"),
+        ("no-lost-ack", rounds(20, "0 write x $ ok", r#"1 dump - - ok {"x":20}"#), "rolled-back"),
         ("order", rounds(20, streamed, ""), "reordered duplicate inserted"),
         ("fifo-producer", rounds(20, streamed, ""), "reordered duplicate phantom"),
         ("set", rounds(20, adds, &reads), "lost phantom"),
@@ -101,6 +102,14 @@ fn what_may_be_no_anomaly_is_shown_and_not_counted() {
     let row = &sharpness.rows[0];
     assert!(row.certain < row.planted && row.certain == row.certain_caught, "{row:?}");
     assert_eq!(sharpness.verdict().sharpness(), Sharp::Sharp);
+    // Writes side by side: the older value of the key may have been the last.
+    let side_by_side = r#"0 write x 1 ok @0..9
+        1 write x 2 ok @0..9
+        2 dump - - ok {"x":2} @20..30"#;
+    let sharpness =
+        panel(&["no-lost-ack"], json!({})).calibrate(&sketch(side_by_side), 20, 1, &limits());
+    let row = sharpness.rows.iter().find(|row| row.kind == "rolled-back").expect("a row");
+    assert_eq!((row.planted, row.caught, row.certain), (20, 0, 0));
 }
 
 #[test]

@@ -45,6 +45,10 @@ fn roomy(name: &str) -> Option<&'static str> {
             "0 acquire l - ok 1 @0..5\n0 release l 1 ok @6..7\n1 acquire l - ok 2 @8..9\n\
              1 release l 2 ok @10..11\n0 acquire l - ok 3 @12..13"
         }
+        "no-lost-ack" => {
+            "0 add - 1 ok\n0 final - - ok [1]\n1 write x 1 ok\n1 write x 2 ok\n\
+             1 final - - ok {\"x\":2,\"s\":[1]}"
+        }
         _ => return None,
     })
 }
