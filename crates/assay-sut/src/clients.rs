@@ -1,22 +1,20 @@
 //! Which client does the operations: the one place where kinds of clients are told apart.
 
 use crate::adapter::{AdapterClient, AdapterConfig};
-use crate::client::{Client, ClientError};
 use crate::command::Scope;
-use crate::kv_client::KvClient;
 use crate::maelstrom::{MaelstromClient, MaelstromConfig, Workload};
 use crate::spec::ClientSpec;
+use assay_drivers::{Client, ClientError, Target};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// Clients that come with Assay.
-pub(crate) const BUILTIN_CLIENTS: [&str; 1] = ["kv"];
 
 /// A kind of client, ready to be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ClientKind {
-    /// The client of the embedded store.
-    Kv,
+    /// A driver that comes with Assay, by name.
+    Driver(String),
     /// A process that does operations for us.
     Adapter {
         /// How it is started.
@@ -32,7 +30,7 @@ pub(crate) enum ClientKind {
 }
 
 /// Whom a client talks to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Reach {
     /// Where clients reach each node.
     pub(crate) addresses: Vec<SocketAddr>,
@@ -48,6 +46,8 @@ pub(crate) struct Reach {
     pub(crate) session: usize,
     /// What it will do.
     pub(crate) generator: String,
+    /// What the system was told.
+    pub(crate) options: BTreeMap<String, Value>,
     /// Where an adapter's own words go.
     pub(crate) log: PathBuf,
 }
@@ -67,15 +67,18 @@ impl ClientKind {
                     .map(|(name, template)| (name.clone(), scope.text(template)))
                     .collect(),
             },
-            None => ClientKind::Kv,
+            None => ClientKind::Driver(client.builtin.clone().unwrap_or_default()),
         }
     }
 
     /// Makes a client.
     pub(crate) fn open(&self, reach: Reach) -> Result<Box<dyn Client>, ClientError> {
-        let Reach { addresses, names, own, seed, client, session, generator, log } = reach;
+        let Reach { addresses, names, own, seed, client, session, generator, options, log } = reach;
         match self {
-            ClientKind::Kv => Ok(Box::new(KvClient::new(&generator, addresses, own, names)?)),
+            ClientKind::Driver(name) => {
+                let target = Target { addresses, names, own, generator, options, session };
+                assay_drivers::open(name, target)
+            }
             ClientKind::Adapter { argv, environment } => {
                 let mut config = AdapterConfig::new(argv.clone());
                 config.environment = environment.iter().cloned().collect();
@@ -139,12 +142,13 @@ mod tests {
                 client: 0,
                 session,
                 generator: "register".to_string(),
+                options: BTreeMap::new(),
                 log: PathBuf::new(),
             };
             let mut client =
                 ClientKind::Maelstrom { workload: None }.open(reach).expect("a client");
             let asking = std::thread::spawn(move || {
-                let call = Call::new("read", Some("x".into()), serde_json::Value::Null);
+                let call = Call::new("read", Some("x".into()), Value::Null);
                 client.call(&call, Duration::from_secs(30))
             });
             let (stream, _) = node.accept().expect("a connection");
@@ -153,7 +157,7 @@ mod tests {
             reader.read_line(&mut line).expect("a message");
             drop(reader);
             asking.join().expect("no panic");
-            let message: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
             heard.push(message["src"].clone());
         }
         assert_eq!(heard, ["c4", "c9"], "a node answers by name");

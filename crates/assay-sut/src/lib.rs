@@ -21,15 +21,12 @@
 
 mod adapter;
 mod bypass;
-mod client;
 mod clients;
 mod cluster;
 mod command;
 mod error;
 mod heartbeat;
-mod http;
 mod json_lines;
-mod kv_client;
 mod logs;
 mod maelstrom;
 mod ports;
@@ -43,10 +40,9 @@ pub use adapter::{
     AdapterClient, AdapterConfig, AdapterCounts, AdapterWatch, READY_TIME_MAX, RESTARTS_MAX,
     UNANSWERED_MAX,
 };
-pub use client::{Client, ClientError};
+pub use assay_drivers::{Client, ClientError, KvClient};
 pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
 pub use error::SutError;
-pub use kv_client::KvClient;
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,

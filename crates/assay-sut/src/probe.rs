@@ -1,7 +1,7 @@
 //! Asking a node by HTTP, and asking by a command, both with a bound on time and size.
 
-use crate::http::Connection;
 use crate::processes::kill_group;
+use assay_drivers::http::Connection;
 use assay_nemesis::{DialPorts, Process};
 use serde_json::Value;
 use std::io::Read;

@@ -11,7 +11,6 @@ pub use start::Launch;
 pub use wires::{Peer, Wiring};
 
 use crate::bypass::Bypasses;
-use crate::client::{Client, ClientError};
 use crate::clients::{ClientKind, Reach};
 use crate::command::Scope;
 use crate::error::SutError;
@@ -20,6 +19,7 @@ use crate::maelstrom::Services;
 use crate::processes::Processes;
 use crate::spec::{Description, SystemSpec};
 use asks::Counted;
+use assay_drivers::{Client, ClientError};
 use assay_nemesis::{LinkId, Mesh, Process};
 use node::{Node, lock};
 use std::collections::BTreeMap;
@@ -202,6 +202,7 @@ impl Cluster {
             client: index,
             session: inner.sessions.fetch_add(1, Ordering::Relaxed),
             generator: inner.generator.clone(),
+            options: inner.scope.options.clone(),
             log: inner.directory.join("logs").join(format!("client-{index}.log")),
         })
     }

@@ -7,9 +7,9 @@ use super::description::{
 };
 use super::options::check_declarations;
 use super::values::Get;
-use crate::clients::BUILTIN_CLIENTS;
 use crate::command::{Group, Word};
 use crate::template::{Placeholder, Template};
+use assay_drivers::DRIVERS;
 use serde_json::Value;
 
 /// The path of what is wrong, and what is wrong with it.
@@ -282,9 +282,10 @@ impl Checks<'_> {
             return wrong("client.retries", "say in `reason` why retries cannot be switched off");
         }
         if let Some(name) = &client.builtin
-            && !BUILTIN_CLIENTS.contains(&name.as_str())
+            && !DRIVERS.iter().any(|driver| driver.name == name)
         {
-            let known = BUILTIN_CLIENTS.join(", ");
+            let known: Vec<&str> = DRIVERS.iter().map(|driver| driver.name).collect();
+            let known = known.join(", ");
             return wrong("client.builtin", format!("no client `{name}` is built in: {known}"));
         }
         if let Some(command) = &client.command {

@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-plan", &[]),
     ("assay-nemesis", &["assay-verdict"]),
     ("assay-workload", &[]),
-    ("assay-sut", &["assay-nemesis", "assay-workload"]),
+    ("assay-drivers", &["assay-nemesis", "assay-workload"]),
+    ("assay-sut", &["assay-drivers", "assay-nemesis", "assay-workload"]),
     (
         "assay-judge",
         &[

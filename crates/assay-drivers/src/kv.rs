@@ -7,7 +7,8 @@
 mod dump;
 mod request;
 
-use crate::client::{Client, ClientError};
+use crate::Driver;
+use crate::client::{Client, ClientError, Target};
 use crate::http::{Answer, Connection, HttpError};
 use assay_workload::{Call, Reply};
 use request::{Kind, Request};
@@ -17,6 +18,17 @@ use std::time::{Duration, Instant};
 
 /// How long a replica that is behind is left alone before it is asked again.
 const CATCH_UP_PAUSE: Duration = Duration::from_millis(10);
+
+/// The driver of the embedded store.
+pub(crate) const DRIVER: Driver = Driver {
+    name: "kv",
+    about: "the embedded store, by HTTP",
+    generators: Kind::GENERATORS,
+    open: |target| {
+        let Target { addresses, names, own, generator, .. } = target;
+        Ok(Box::new(KvClient::new(&generator, addresses, own, names)?))
+    },
+};
 
 /// A client of the embedded store.
 pub struct KvClient {

@@ -25,6 +25,25 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Every generator the store has something for.
+    pub(super) const GENERATORS: &[&str] = &[
+        "register",
+        "session",
+        "map",
+        "kv-append",
+        "rw-register",
+        "list-append",
+        "set",
+        "queue",
+        "log",
+        "counter",
+        "lock",
+        "lease",
+        "bank",
+        "ledger",
+        "membership",
+    ];
+
     /// Of a generator.
     pub(super) fn named(generator: &str) -> Option<Kind> {
         Some(match generator {

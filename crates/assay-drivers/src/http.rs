@@ -17,7 +17,7 @@ const BODY_BYTES_MAX: usize = 256 << 20;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum HttpError {
+pub enum HttpError {
     /// Nothing was sent: nothing can have happened.
     #[error("not sent: {0}")]
     NotSent(io::Error),
@@ -31,14 +31,16 @@ pub(crate) enum HttpError {
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Vec<u8>,
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: Vec<u8>,
 }
 
 /// A connection that is opened when it is needed and given up when anything goes wrong.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub struct Connection {
     address: SocketAddr,
     stream: Option<Dialed>,
     /// Where connections are entered that go to a node without a proxy, on purpose.
@@ -49,18 +51,19 @@ pub(crate) struct Connection {
 type Dialed = (TcpStream, Option<DialPort>);
 
 impl Connection {
-    pub(crate) fn new(address: SocketAddr) -> Connection {
+    /// To an address, when the first request is sent.
+    pub fn new(address: SocketAddr) -> Connection {
         Connection { address, stream: None, ports: None }
     }
 
     /// A connection of a probe, which may go around the proxies and says so.
-    pub(crate) fn of_probe(address: SocketAddr, ports: DialPorts) -> Connection {
+    pub fn of_probe(address: SocketAddr, ports: DialPorts) -> Connection {
         Connection { ports: Some(ports), ..Connection::new(address) }
     }
 
     /// Sends one request and waits for its answer until the deadline. After an error the connection
     /// is closed: a late answer can never be taken for that of the next request.
-    pub(crate) fn request(
+    pub fn request(
         &mut self,
         method: &str,
         path: &str,
@@ -90,7 +93,7 @@ impl Connection {
     }
 
     /// Closes the connection; the next request opens another.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.stream = None;
     }
 

@@ -1,0 +1,61 @@
+//! Clients of known systems: the operations of the generators, in each system's own language.
+//!
+//! A description of a system names its driver (`client.builtin`), and [`open`] makes a client. One
+//! client serves one generator, because `read` means something else of a register than of a set.
+//! Every driver keeps to the same rules: a call is sent at most once; what was not sent is a
+//! *fail*, what was sent and not answered is *unknown*; and after a timeout the connection is given
+//! up, so that a late answer is never taken for that of another call.
+//!
+//! ```
+//! let kv = assay_drivers::DRIVERS.iter().find(|driver| driver.name == "kv").expect("it is there");
+//! assert!(kv.generators.contains(&"register"));
+//! ```
+
+mod client;
+pub mod http;
+mod kv;
+
+pub use client::{Client, ClientError, Target};
+pub use kv::KvClient;
+
+/// A driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Driver {
+    /// What descriptions call it.
+    pub name: &'static str,
+    /// What it talks to, in a line.
+    pub about: &'static str,
+    /// The generators it has words for.
+    pub generators: &'static [&'static str],
+    /// Makes a client.
+    open: fn(Target) -> Result<Box<dyn Client>, ClientError>,
+}
+
+/// All drivers.
+pub const DRIVERS: &[Driver] = &[kv::DRIVER];
+
+/// Makes a client of the system that a driver is for.
+///
+/// # Errors
+/// There is no such driver, or it has nothing for the generator or the options.
+pub fn open(driver: &str, target: Target) -> Result<Box<dyn Client>, ClientError> {
+    let Some(known) = DRIVERS.iter().find(|known| known.name == driver) else {
+        let names: Vec<&str> = DRIVERS.iter().map(|driver| driver.name).collect();
+        let message = format!("no client `{driver}` is built in: {}", names.join(", "));
+        return Err(ClientError { message });
+    };
+    if !known.generators.contains(&target.generator.as_str()) {
+        let message = format!(
+            "the client of `{driver}` has nothing for the generator `{}`; it has {}",
+            target.generator,
+            known.generators.join(", ")
+        );
+        return Err(ClientError { message });
+    }
+    if target.own >= target.addresses.len() || target.names.len() != target.addresses.len() {
+        let (nodes, names) = (target.addresses.len(), target.names.len());
+        let message = format!("node {} of {nodes} nodes with {names} names", target.own);
+        return Err(ClientError { message });
+    }
+    (known.open)(target)
+}
