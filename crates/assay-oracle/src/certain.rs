@@ -286,7 +286,12 @@ impl Planted<'_> {
         let quiet = [READ, FINAL, &["replay", "assert", "reconnect", "snapshot"]].concat();
         let mut others = (0..self.after.ops.len())
             .filter(|&i| !quiet.contains(&self.after.ops[i].op_type.as_str()));
-        let calm = others.all(|i| self.after.span(i).1 < begun);
+        // With a declared convergence window, what is unknown has happened by now or never will.
+        let settles = |i: usize| {
+            let unknown = self.after.ops[i].op.outcome() == Outcome::Unknown;
+            unknown && self.options.settle_ns.is_some() && self.after.span(i).0 < begun
+        };
+        let calm = others.all(|i| self.after.span(i).1 < begun || settles(i));
         let first = ops().next().map(|i| self.before.ops[i].op.output);
         let alike = ops().all(|i| Some(self.before.ops[i].op.output) == first);
         let mut nodes: Vec<ValueId> = ops().map(|i| self.after.ops[i].op.node_seen).collect();

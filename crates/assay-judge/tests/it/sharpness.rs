@@ -113,6 +113,18 @@ fn what_may_be_no_anomaly_is_shown_and_not_counted() {
 }
 
 #[test]
+fn replicas_with_a_declared_window_are_at_rest_although_a_write_timed_out() {
+    let text = r#"0 write x 1 unknown @0..5
+        2 dump - - ok {"x":1} @100..110 node=n1
+        2 dump - - ok {"x":1} @111..120 node=n2"#;
+    for (options, expected) in [(json!({}), 0), (json!({ "settle": "20ns" }), 10)] {
+        let sharpness = panel(&["replicas"], options).calibrate(&sketch(text), 10, 1, &limits());
+        assert_eq!(sharpness.rows[0].certain, expected, "{sharpness:#?}");
+        assert_eq!(sharpness.rows[0].certain_caught, expected, "{sharpness:#?}");
+    }
+}
+
+#[test]
 fn a_history_without_reads_shows_nothing_and_says_so() {
     let sharpness = panel(&["linearizability:register"], json!({})).calibrate(
         &register(500, false),
