@@ -95,6 +95,8 @@ pub(crate) struct Scope {
     pub(crate) listen: BTreeMap<String, Vec<SocketAddr>>,
     /// By port: where this node reaches each node; itself where it listens.
     pub(crate) links: BTreeMap<String, Vec<SocketAddr>>,
+    /// By port: where everybody reaches each node.
+    pub(crate) publics: BTreeMap<String, Vec<SocketAddr>>,
     /// By port: where probes reach each node.
     pub(crate) probes: BTreeMap<String, Vec<SocketAddr>>,
 }
@@ -180,6 +182,10 @@ impl Scope {
                 self.options.get(option).map(shown).unwrap_or_default()
             }
             (Placeholder::Listen(port, part), _) => at(&self.listen, port, node, *part),
+            (Placeholder::Public(port, part), Member::Node(other)) => {
+                at(&self.publics, port, other, *part)
+            }
+            (Placeholder::Public(port, part), _) => at(&self.publics, port, node, *part),
             (Placeholder::Address(port, part), _) => at(&self.probes, port, node, *part),
             (Placeholder::Addresses(port), _) => {
                 let all = self.probes.get(port).map(Vec::as_slice).unwrap_or_default();

@@ -32,6 +32,7 @@ mod maelstrom;
 mod ports;
 mod probe;
 mod processes;
+mod roster;
 mod sockets;
 mod spec;
 mod template;

@@ -89,10 +89,27 @@ fn socket_inode(target: &str) -> Option<u64> {
 
 /// The process group of a process.
 pub(crate) fn group_of(pid: u32) -> Option<u32> {
+    stat_field(pid, 2)
+}
+
+/// A process, its group and session, and everybody it descends from.
+pub(crate) fn family(pid: u32) -> BTreeSet<u32> {
+    let mut family = BTreeSet::new();
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|pid| *pid > 1 && !family.contains(pid)) {
+        family.insert(pid);
+        next = stat_field(pid, 1);
+    }
+    family.extend([stat_field(pid, 2), stat_field(pid, 3)].into_iter().flatten());
+    family
+}
+
+/// A field of `/proc/PID/stat` that is a number, counted from the state.
+fn stat_field(pid: u32, field: usize) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name may hold anything, so fields count from its last parenthesis.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(2)?.parse().ok()
+    fields.split_ascii_whitespace().nth(field)?.parse().ok()
 }
 
 /// What a process runs, cut short.

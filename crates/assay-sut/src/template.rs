@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 
 /// Every placeholder, for messages.
 pub(crate) const PLACEHOLDERS: &str = "{id} {name} {names} {data} {seed} {assay} {here} \
-    {option.NAME} {item} {listen.PORT} {address.PORT} {addresses.PORT} {peer.id} {peer.name} \
-    {link.PORT}";
+    {option.NAME} {item} {listen.PORT} {public.PORT} {address.PORT} {addresses.PORT} {peer.id} \
+    {peer.name} {link.PORT}";
 
 /// What can be filled in.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub(crate) enum Placeholder {
     Item,
     /// Where the node has to listen.
     Listen(String, Part),
+    /// Where everybody reaches a node: in a group over nodes that one, otherwise this one.
+    Public(String, Part),
     /// Where a probe reaches the node.
     Address(String, Part),
     /// Where a probe reaches the nodes, with commas between.
@@ -95,6 +97,8 @@ impl Placeholder {
             _ => {
                 if let Some((name, part)) = address("listen.") {
                     Placeholder::Listen(name, part)
+                } else if let Some((name, part)) = address("public.") {
+                    Placeholder::Public(name, part)
                 } else if let Some((name, part)) = address("address.") {
                     Placeholder::Address(name, part)
                 } else if let Some((name, part)) = address("link.") {

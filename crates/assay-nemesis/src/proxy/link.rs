@@ -125,23 +125,26 @@ impl Link {
     /// Accepts for ever; the mesh ends it by ending its runtime.
     pub(crate) async fn serve(self: Arc<Link>, listener: TcpListener) {
         loop {
-            let Ok((client, _)) = listener.accept().await else {
-                tokio::time::sleep(ACCEPT_RETRY).await;
-                continue;
-            };
-            let refuses = self.rules.borrow().iter().any(|r| r.admission == Admission::Refuse);
-            if refuses || self.open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
-                hang_up(&client);
-                self.connections.refused.add(1);
-                continue;
+            match listener.accept().await {
+                Ok((client, _)) => Arc::clone(&self).admit(client),
+                Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
             }
-            self.open.fetch_add(1, Ordering::Relaxed);
-            let link = Arc::clone(&self);
-            tokio::spawn(async move {
-                link.connection(client).await;
-                link.open.fetch_sub(1, Ordering::Relaxed);
-            });
         }
+    }
+
+    /// Takes a connection, unless the rules refuse it or there are too many.
+    fn admit(self: Arc<Link>, client: TcpStream) {
+        let refuses = self.rules.borrow().iter().any(|r| r.admission == Admission::Refuse);
+        if refuses || self.open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+            hang_up(&client);
+            self.connections.refused.add(1);
+            return;
+        }
+        self.open.fetch_add(1, Ordering::Relaxed);
+        tokio::spawn(async move {
+            self.connection(client).await;
+            self.open.fetch_sub(1, Ordering::Relaxed);
+        });
     }
 
     async fn connection(&self, mut client: TcpStream) {
@@ -240,6 +243,29 @@ impl Link {
         self.connections.dialed.add(1);
         let _small_writes_go_at_once = upstream.set_nodelay(true);
         Ok(upstream)
+    }
+}
+
+/// Which of several links a connection belongs to, by the address of its other end.
+pub(crate) type Whose = Arc<dyn Fn(SocketAddr) -> Option<usize> + Send + Sync>;
+
+/// Accepts for several links at one address. Connections of nobody are hung up.
+pub(crate) async fn serve_shared(links: Vec<Arc<Link>>, listener: TcpListener, whose: Whose) {
+    loop {
+        let Ok((client, other_end)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_RETRY).await;
+            continue;
+        };
+        let whose = Arc::clone(&whose);
+        let links = links.clone();
+        tokio::spawn(async move {
+            // The kernel is asked, which takes its time.
+            let found = tokio::task::spawn_blocking(move || whose(other_end)).await;
+            match found.ok().flatten().and_then(|at| links.get(at)) {
+                Some(link) => Arc::clone(link).admit(client),
+                None => hang_up(&client),
+            }
+        });
     }
 }
 

@@ -36,7 +36,7 @@ pub use odds::{Odds, Share};
 pub use probe::Probe;
 pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules, Transport};
 
-use link::Link;
+use link::{Link, Whose, serve_shared};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -118,6 +118,23 @@ impl Mesh {
         let (id, link) = self.push(from, to, listen, (upstream, Transport::Stream))?;
         self.runtime().spawn(link.serve(listener));
         Ok(id)
+    }
+
+    /// Listens on one more address, for several links at once: nodes that tell each other where
+    /// they are can name one address for everybody. `whose` says which of the links a connection
+    /// takes, by the address of its other end; it may take its time. Connections of nobody are hung
+    /// up.
+    pub fn add_shared(
+        &self,
+        links: &[LinkId],
+        whose: impl Fn(SocketAddr) -> Option<usize> + Send + Sync + 'static,
+    ) -> io::Result<SocketAddr> {
+        let listener = self.runtime().block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let listen = listener.local_addr()?;
+        let live = links.iter().map(|link| self.live(*link)).collect();
+        let whose: Whose = Arc::new(whose);
+        self.runtime().spawn(serve_shared(live, listener, whose));
+        Ok(listen)
     }
 
     /// Adds a link that carries datagrams to `upstream`, and takes them on a free port of this
@@ -224,6 +241,11 @@ impl Mesh {
         let links = self.links.read().expect("nothing panics while it holds the links");
         let (info, live) = links.get(link.0).expect("a link id comes from its own mesh");
         look(info, live)
+    }
+
+    fn live(&self, link: LinkId) -> Arc<Link> {
+        let links = self.links.read().expect("nothing panics while it holds the links");
+        Arc::clone(&links.get(link.0).expect("a link id comes from its own mesh").1)
     }
 
     fn runtime(&self) -> &Runtime {

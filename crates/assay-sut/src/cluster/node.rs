@@ -7,6 +7,7 @@ use crate::heartbeat::Heartbeat;
 use crate::logs::{lines_with, tail};
 use crate::maelstrom::{Body, INIT_TIME_MAX, Relay, RelayConfig, Services};
 use crate::processes::Processes;
+use crate::roster::Place;
 use crate::spec::{Description, ReadySpec, StopSignal};
 use assay_drivers::http::Connection;
 use assay_nemesis::{DialPorts, Process, ProcessState};
@@ -32,6 +33,8 @@ pub(crate) struct Node {
     pub(crate) log: PathBuf,
     pub(crate) scope: Scope,
     pub(crate) heartbeat: Heartbeat,
+    /// Where its process is entered, for those who ask whose a connection is.
+    place: Place,
     running: Mutex<Running>,
 }
 
@@ -60,9 +63,9 @@ pub(crate) struct Mark {
 }
 
 impl Node {
-    pub(crate) fn new(name: &str, data: PathBuf, log: PathBuf, scope: Scope) -> Node {
+    pub(crate) fn new(name: &str, data: PathBuf, log: PathBuf, scope: Scope, place: Place) -> Node {
         let (heartbeat, running) = (Heartbeat::default(), Mutex::default());
-        Node { name: name.to_string(), data, log, scope, heartbeat, running }
+        Node { name: name.to_string(), data, log, scope, heartbeat, place, running }
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
@@ -111,6 +114,7 @@ impl Node {
             Ok(process) => process,
             Err(error) => return Err(failed(&mut child, std::io::Error::other(error))),
         };
+        self.place.enter(child.id());
         let entered = lock(processes).started(&self.name, process);
         if let Err(source) = entered {
             return Err(failed(&mut child, source));

@@ -127,7 +127,7 @@ impl Attempt<'_> {
                 links: wires.peers[index].clone(),
                 ..scope.clone()
             };
-            nodes.push(Node::new(name, data, log, scope));
+            nodes.push(Node::new(name, data, log, scope, wires.roster.place(index)));
         }
         let processes = Mutex::new(self.processes.take().expect("it comes back after a failure"));
         let inner = Inner {
@@ -179,6 +179,7 @@ impl Attempt<'_> {
             seed: self.launch.seed,
             options: self.options.clone(),
             listen: wires.listen.clone(),
+            publics: wires.publics.clone(),
             probes: wires.probes.clone(),
             ..Scope::default()
         }

@@ -1,7 +1,9 @@
 //! The links of a cluster: who reaches whom at which address.
 
 use crate::ports::{free_address, give_back};
+use crate::roster::{Caller, Roster};
 use crate::spec::{Description, PortUse};
+use crate::template::Placeholder;
 use assay_nemesis::{LinkId, Mesh};
 use std::collections::BTreeMap;
 use std::io;
@@ -41,10 +43,14 @@ pub(crate) struct Wires {
     pub(crate) listen: Addresses,
     /// For each node, where it reaches the others; itself where it listens.
     pub(crate) peers: Vec<Addresses>,
+    /// Where everybody reaches the nodes, of ports that are told to everybody.
+    pub(crate) publics: Addresses,
     /// Where commands reach the nodes.
     pub(crate) probes: Addresses,
     /// Where clients reach the nodes.
     pub(crate) clients: Vec<SocketAddr>,
+    /// Whose processes are whose.
+    pub(crate) roster: Roster,
     links: BTreeMap<(Peer, usize), Vec<LinkId>>,
 }
 
@@ -59,8 +65,10 @@ impl Wires {
         let mut wires = Wires {
             listen: BTreeMap::new(),
             peers: vec![BTreeMap::new(); names.len()],
+            publics: BTreeMap::new(),
             probes: BTreeMap::new(),
             clients: Vec::new(),
+            roster: Roster::new(names.len()),
             links: BTreeMap::new(),
         };
         let client_port = client_port(described);
@@ -76,6 +84,10 @@ impl Wires {
                 if client_port == Some(port.as_str()) {
                     wires.clients = clients;
                 }
+            }
+            if is_public(described, &port) {
+                let told = wires.publish(&addresses, mesh, wiring, names)?;
+                wires.publics.insert(port.clone(), told);
             }
             if has_commands(described) {
                 let mut through = Vec::new();
@@ -105,6 +117,42 @@ impl Wires {
             self.peers[index].insert(port.to_string(), told);
         }
         Ok(())
+    }
+
+    /// One address of each node for everybody: who connects takes the link from there.
+    fn publish(
+        &self,
+        addresses: &[SocketAddr],
+        mesh: &Mesh,
+        wiring: Wiring,
+        names: &[String],
+    ) -> io::Result<Vec<SocketAddr>> {
+        if wiring == Wiring::Direct {
+            return Ok(addresses.to_vec());
+        }
+        let mut told = Vec::new();
+        for (to, address) in addresses.iter().enumerate() {
+            // A node that connects to itself, or a client of a port that is for peers only, takes a
+            // link that no fault is ever laid on.
+            let own = mesh.add(PROBES, &names[to], *address)?;
+            let laid = mesh.links();
+            let here = |from| {
+                let links = self.links.get(&(from, to)).into_iter().flatten();
+                let of_port = |link: &&LinkId| {
+                    laid.iter().any(|known| known.id == **link && known.upstream == *address)
+                };
+                links.copied().find(|link| of_port(&link)).unwrap_or(own)
+            };
+            let sides = (0..names.len()).map(Peer::Node).chain([Peer::Clients]);
+            let links: Vec<LinkId> = sides.map(here).collect();
+            let (roster, clients) = (self.roster.clone(), names.len());
+            let whose = move |other_end| match roster.caller(other_end)? {
+                Caller::Node(node) => Some(node),
+                Caller::Other => Some(clients),
+            };
+            told.push(mesh.add_shared(&links, whose)?);
+        }
+        Ok(told)
     }
 
     /// Links from one side to all nodes but itself: where they listen, itself where it does.
@@ -172,6 +220,17 @@ fn client_port(described: &Description) -> Option<&str> {
     let for_clients = |(_, uses): &(&String, &Vec<PortUse>)| uses.contains(&PortUse::Clients);
     let first = described.ports.iter().find(for_clients).map(|(name, _)| name.as_str());
     described.client.port.as_deref().or(first)
+}
+
+/// Whether nodes are told one address of this port for everybody.
+fn is_public(described: &Description, port: &str) -> bool {
+    let words = described.node.command.iter().flat_map(|word| word.templates());
+    let mut templates = words.chain(described.node.environment.values());
+    templates.any(|template| {
+        template
+            .placeholders()
+            .any(|placeholder| matches!(placeholder, Placeholder::Public(name, _) if name == port))
+    })
 }
 
 /// Whether anything is asked by a command. It needs an address that is not taken for a bypass.

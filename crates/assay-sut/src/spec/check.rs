@@ -157,13 +157,15 @@ impl Checks<'_> {
                 {
                     Some("this stands only in a group with each = \"peers\" or \"nodes\"".into())
                 }
-                Placeholder::Link(port, _) if place == Where::Node => {
+                Placeholder::Link(port, _) | Placeholder::Public(port, _)
+                    if place == Where::Node =>
+                {
                     self.unknown_port(port, Some(PortUse::Peers))
                 }
                 Placeholder::Listen(port, _) if place == Where::Node => {
                     self.unknown_port(port, None)
                 }
-                Placeholder::Link(..) | Placeholder::Listen(..) => Some(
+                Placeholder::Link(..) | Placeholder::Public(..) | Placeholder::Listen(..) => Some(
                     "only a node's own command may know this; a probe has {address.PORT} and \
                      {addresses.PORT}"
                         .to_string(),
