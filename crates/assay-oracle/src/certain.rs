@@ -36,8 +36,10 @@ pub(crate) fn is_certain(
     match kind {
         // Nobody sent it, joined, or asserted it.
         "phantom" | "inserted" | "never-joined" | "assertion-failed" => true,
-        "lost" => !options.stale_reads_allowed && planted.is_lost(),
-        "lost-ack" | "missing-effect" => planted.is_lost(),
+        "lost" => !options.stale_reads_allowed && planted.is_lost(&[REMOVE, TAKE]),
+        "lost-ack" => planted.is_lost(&[REMOVE, TAKE]),
+        // What was handed to a consumer has had its effect all the same.
+        "missing-effect" => planted.is_lost(&[REMOVE]),
         "rolled-back" => planted.is_rolled_back(),
         "duplicate-effect" => planted.is_repeated(),
         "duplicate" => !options.redelivery_allowed && planted.is_delivered_again(),
@@ -116,13 +118,13 @@ impl Planted<'_> {
 
     /// An element that was acknowledged before the state was read, that nobody takes away, and
     /// that is not there any more.
-    fn is_lost(&self) -> bool {
+    fn is_lost(&self, taking: &[&[&str]]) -> bool {
         let Some(at) = self.only() else { return false };
         let Some(element) = self.gone((self.before, at), (self.after, at)) else { return false };
         let left = self.items(self.after, self.after.ops[at].op.output).contains(&element);
         let Some(sender) = self.sender(element) else { return false };
         let acked = self.after.ops[sender].op.outcome() == Outcome::Ok;
-        let takers = self.of(REMOVE).chain(self.of(TAKE)).next().is_some();
+        let takers = self.of(&taking.concat()).next().is_some();
         acked && !left && !takers && self.before(sender, at)
     }
 

@@ -125,6 +125,18 @@ fn replicas_with_a_declared_window_are_at_rest_although_a_write_timed_out() {
 }
 
 #[test]
+fn what_consumers_were_handed_must_still_be_among_the_effects() {
+    let queue = r#"0 enqueue q {"id":"a"} ok
+        0 enqueue q {"id":"b"} ok
+        1 dequeue q - ok {"id":"a"}
+        2 dump q - ok [{"id":"a"},{"id":"b"}]"#;
+    let panel = panel(&["at-least-once"], json!({ "business-key": "id" }));
+    let sharpness = panel.calibrate(&sketch(queue), 10, 1, &limits());
+    let row = &sharpness.rows[0];
+    assert_eq!((row.kind.as_str(), row.certain, row.certain_caught), ("missing-effect", 10, 10));
+}
+
+#[test]
 fn a_history_without_reads_shows_nothing_and_says_so() {
     let sharpness = panel(&["linearizability:register"], json!({})).calibrate(
         &register(500, false),
