@@ -12,13 +12,19 @@
 //!
 //! No shell has a part in this: a word is an argument, whatever stands in it.
 
+use crate::probe::run_command;
+use crate::releases::Programs;
 use crate::template::{Part, Placeholder, Template};
 use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
 
 /// One element of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,6 +95,8 @@ pub(crate) struct Scope {
     pub(crate) assay: String,
     pub(crate) here: String,
     pub(crate) seed: u64,
+    /// Programs that were fetched for this release.
+    pub(crate) programs: Option<Programs>,
     /// Options, defaults included.
     pub(crate) options: BTreeMap<String, Value>,
     /// By port: where each node listens.
@@ -110,6 +118,19 @@ enum Member<'a> {
 }
 
 impl Scope {
+    /// What a command has to have in its environment to find fetched programs, and they theirs.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let Some(programs) = &self.programs else { return Vec::new() };
+        let before = |directory: &PathBuf, name: &'static str| {
+            let old = std::env::var_os(name).unwrap_or_default();
+            let paths = std::iter::once(directory.clone()).chain(std::env::split_paths(&old));
+            // A directory with a colon in its name cannot be told; then it is not there.
+            Some((name, std::env::join_paths(paths.filter(|path| path != "")).ok()?))
+        };
+        let lib = programs.lib.as_ref().and_then(|lib| before(lib, "LD_LIBRARY_PATH"));
+        before(&programs.bin, "PATH").into_iter().chain(lib).collect()
+    }
+
     /// The arguments of a command.
     pub(crate) fn arguments(&self, words: &[Word]) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -120,6 +141,15 @@ impl Scope {
             }
         }
         arguments
+    }
+
+    /// Runs a command: how it ended, and what it printed.
+    pub(crate) fn run(
+        &self,
+        words: &[Word],
+        time_max: Duration,
+    ) -> Result<(ExitStatus, String), String> {
+        run_command(&self.arguments(words), &self.environment(), time_max)
     }
 
     /// One text.

@@ -13,6 +13,19 @@ pub enum SutError {
         /// What, by name.
         capabilities: Vec<String>,
     },
+    /// Its programs are not here, and could be fetched.
+    #[error(
+        "this machine lacks {} of {system} {release}: run `assay systems get {system}`",
+        .missing.join(", ")
+    )]
+    NotFetched {
+        /// The system.
+        system: String,
+        /// The release.
+        release: String,
+        /// The programs.
+        missing: Vec<String>,
+    },
     /// The system cannot have that many nodes.
     #[error("`{system}` cannot have {nodes} nodes; it can have {allowed}")]
     NodeCount {

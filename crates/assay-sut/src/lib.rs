@@ -32,6 +32,7 @@ mod maelstrom;
 mod ports;
 mod probe;
 mod processes;
+mod releases;
 mod roster;
 mod sockets;
 mod spec;
@@ -49,4 +50,5 @@ pub use maelstrom::{
     RelayError, SERVICE_KEYS_MAX, Services, Workload,
 };
 pub use processes::{PROCESSES_NAME, reap_orphans};
+pub use releases::{CACHE_VARIABLE, GetError, Programs, cache, fetched, get};
 pub use spec::{Retries, SpecError, SystemSpec, builtin_names, load};

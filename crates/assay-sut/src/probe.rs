@@ -4,6 +4,7 @@ use crate::processes::kill_group;
 use assay_drivers::http::Connection;
 use assay_nemesis::{DialPorts, Process};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
@@ -37,11 +38,13 @@ pub(crate) fn get_json(
 /// Runs a command: how it ended, and what it printed to standard output.
 pub(crate) fn run_command(
     arguments: &[String],
+    environment: &[(&'static str, OsString)],
     time_max: Duration,
 ) -> Result<(ExitStatus, String), String> {
     let (program, rest) = arguments.split_first().ok_or("an empty command")?;
     let mut child = Command::new(program)
         .args(rest)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -84,12 +87,12 @@ mod tests {
     fn commands_give_their_output_or_are_ended() {
         let run = |script: &str, ms: u64| {
             let arguments = ["sh".to_string(), "-c".to_string(), script.to_string()];
-            run_command(&arguments, Duration::from_millis(ms))
+            run_command(&arguments, &[], Duration::from_millis(ms))
         };
         let (status, output) = run("echo 12; exit 3", 60_000).expect("it ends");
         assert_eq!((status.code(), output.as_str()), (Some(3), "12\n"));
         assert!(run("exec sleep 600", 50).expect_err("it does not").contains("did not end"));
-        assert!(run_command(&["/no/such".to_string()], PROBE_TIME_MAX).is_err());
-        assert!(run_command(&[], PROBE_TIME_MAX).is_err());
+        assert!(run_command(&["/no/such".to_string()], &[], PROBE_TIME_MAX).is_err());
+        assert!(run_command(&[], &[], PROBE_TIME_MAX).is_err());
     }
 }

@@ -151,6 +151,9 @@ fn start_system(
     };
     let cluster = Cluster::start(&launch).map_err(|error| match error {
         assay_sut::SutError::Missing { capabilities } => TrialError::Missing(capabilities),
+        lacking @ assay_sut::SutError::NotFetched { .. } => {
+            TrialError::Missing(vec![lacking.to_string()])
+        }
         other => TrialError::Missing(vec![format!("the system: {other}")]),
     })?;
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -5,7 +5,7 @@ use super::node::lock;
 use crate::command::{Scope, Word};
 use crate::error::SutError;
 use crate::logs::lines_with;
-use crate::probe::{PROBE_TIME_MAX, get_json, run_command};
+use crate::probe::{PROBE_TIME_MAX, get_json};
 use crate::spec::{Get, HoldsSpec, Over, Pointer, RoleSpec, SignalSpec};
 use crate::template::Placeholder;
 use assay_nemesis::Process;
@@ -117,7 +117,7 @@ impl Inner {
     }
 
     fn role_by_command(&self, command: &[Word]) -> Result<Vec<usize>, String> {
-        let (status, output) = run_command(&self.scope.arguments(command), PROBE_TIME_MAX)?;
+        let (status, output) = self.scope.run(command, PROBE_TIME_MAX)?;
         if !status.success() {
             return Err(format!("the command ended with {status}"));
         }
@@ -231,7 +231,7 @@ impl Inner {
 
     fn holds(&self, holds: &HoldsSpec) -> Shown {
         if let Some(command) = &holds.command {
-            return match run_command(&self.scope.arguments(command), STATE_TIME_MAX) {
+            return match self.scope.run(command, STATE_TIME_MAX) {
                 Err(why) => Shown::Unknown(why),
                 Ok((status, output)) if status.success() => Shown::Yes(cut(output.trim())),
                 Ok((status, output)) => Shown::No(format!("{status}: {}", cut(output.trim()))),
@@ -327,7 +327,7 @@ fn is_per_node(command: &[Word]) -> bool {
 }
 
 fn number_of(scope: &Scope, command: &[Word]) -> Option<u64> {
-    let (status, output) = run_command(&scope.arguments(command), PROBE_TIME_MAX).ok()?;
+    let (status, output) = scope.run(command, PROBE_TIME_MAX).ok()?;
     status.success().then(|| output.trim().parse().ok())?
 }
 

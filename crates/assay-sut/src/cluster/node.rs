@@ -142,6 +142,7 @@ impl Node {
             true => command.stdin(Stdio::piped()).stdout(Stdio::piped()),
             false => command.stdin(Stdio::null()).stdout(stdout),
         };
+        command.envs(self.scope.environment());
         for (name, template) in &described.node.environment {
             command.env(name, self.scope.text(template));
         }

@@ -8,7 +8,8 @@ use crate::command::Scope;
 use crate::error::SutError;
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
-use crate::spec::{ReadySpec, SystemSpec, checked_options};
+use crate::releases::{Programs, fetched};
+use crate::spec::{RELEASE_OPTION, ReadySpec, SystemSpec, checked_options};
 use assay_nemesis::{Mesh, Process};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -44,11 +45,6 @@ pub struct Launch<'a> {
 /// Starts everything; tries again with other ports if somebody took one in between.
 pub(super) fn start(launch: &Launch<'_>) -> Result<Inner, SutError> {
     let described = &launch.spec.described;
-    let missing: Vec<String> =
-        described.requires.iter().filter(|command| !is_on_path(command)).cloned().collect();
-    if !missing.is_empty() {
-        return Err(SutError::Missing { capabilities: missing });
-    }
     if !launch.spec.allows_nodes(launch.nodes) {
         let allowed = match described.nodes.allowed.as_slice() {
             [] => "1 to 32".to_string(),
@@ -59,6 +55,7 @@ pub(super) fn start(launch: &Launch<'_>) -> Result<Inner, SutError> {
     }
     let options = checked_options(&described.options, launch.options)
         .map_err(|problems| SutError::BadOption { system: launch.spec.name.clone(), problems })?;
+    let programs = programs(launch.spec, &options)?;
     let directory = std::path::absolute(launch.directory)
         .map_err(SutError::io(format!("find {}", launch.directory.display())))?;
     let logs = directory.join("logs");
@@ -66,7 +63,7 @@ pub(super) fn start(launch: &Launch<'_>) -> Result<Inner, SutError> {
     let path = directory.join(PROCESSES_NAME);
     let processes =
         Processes::open(&path).map_err(SutError::io(format!("write {}", path.display())))?;
-    let mut attempt = Attempt { launch, options, directory, processes: Some(processes) };
+    let mut attempt = Attempt { launch, options, programs, directory, processes: Some(processes) };
     let mut attempts = 1;
     loop {
         match attempt.run() {
@@ -98,6 +95,7 @@ impl From<SutError> for Failed {
 struct Attempt<'a> {
     launch: &'a Launch<'a>,
     options: BTreeMap<String, Value>,
+    programs: Option<Programs>,
     directory: PathBuf,
     /// Lent to the cluster that is being made; back here if it is not.
     processes: Option<Processes>,
@@ -177,6 +175,7 @@ impl Attempt<'_> {
             assay: text(self.launch.executable),
             here: here.map(text).unwrap_or_default(),
             seed: self.launch.seed,
+            programs: self.programs.clone(),
             options: self.options.clone(),
             listen: wires.listen.clone(),
             publics: wires.publics.clone(),
@@ -254,6 +253,33 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     wait_ready(inner, index, &described.node.ready, &mark)?;
     node.count_restart();
     Ok(process)
+}
+
+/// The programs of the release that was asked for. One that comes from Debian may be installed
+/// instead; of one that was pinned nothing else will do.
+fn programs(
+    spec: &SystemSpec,
+    options: &BTreeMap<String, Value>,
+) -> Result<Option<Programs>, SutError> {
+    let release = options.get(RELEASE_OPTION).and_then(Value::as_str);
+    let described = release.and_then(|name| Some((name, spec.described.releases.get(name)?)));
+    let found = described.and_then(|(name, _)| fetched(&spec.name, name));
+    let is_pinned = described.is_some_and(|(_, release)| release.wheel.is_some());
+    let here = |command: &String| {
+        let in_bin = found.as_ref().is_some_and(|found| found.bin.join(command).exists());
+        in_bin || (is_on_path(command) && (found.is_some() || !is_pinned))
+    };
+    let missing: Vec<String> =
+        spec.described.requires.iter().filter(|command| !here(command)).cloned().collect();
+    match (missing.is_empty(), described) {
+        (true, _) => Ok(found),
+        (false, Some((release, _))) if found.is_none() => Err(SutError::NotFetched {
+            system: spec.name.clone(),
+            release: release.to_string(),
+            missing,
+        }),
+        (false, _) => Err(SutError::Missing { capabilities: missing }),
+    }
 }
 
 /// Whether a command can be run: a path that is there, or a name on PATH.

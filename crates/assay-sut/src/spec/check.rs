@@ -6,6 +6,7 @@ use super::description::{
     ClientSpec, Description, HoldsSpec, NODES_MAX, PortUse, ReadySpec, RoleSpec, SignalSpec,
 };
 use super::options::check_declarations;
+use super::releases::check_releases;
 use super::values::Get;
 use crate::command::{Group, Word};
 use crate::template::{Placeholder, Template};
@@ -14,9 +15,9 @@ use serde_json::Value;
 
 /// The path of what is wrong, and what is wrong with it.
 type Wrong = (String, String);
-type Checked = Result<(), Wrong>;
+pub(super) type Checked = Result<(), Wrong>;
 
-fn wrong<T>(path: impl Into<String>, message: impl Into<String>) -> Result<T, Wrong> {
+pub(super) fn wrong<T>(path: impl Into<String>, message: impl Into<String>) -> Result<T, Wrong> {
     Err((path.into(), message.into()))
 }
 
@@ -38,6 +39,7 @@ pub(super) fn check(described: &Description) -> Checked {
     let all = Checks { described };
     all.nodes()?;
     check_declarations(&described.options)?;
+    check_releases(described)?;
     all.command("node.command", &described.node.command, Where::Node)?;
     all.environment("node.environment", &described.node.environment, Where::Node)?;
     all.ready("node.ready", &described.node.ready)?;

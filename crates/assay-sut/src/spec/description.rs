@@ -25,6 +25,9 @@ pub(crate) struct Description {
     pub(crate) requires: Vec<String>,
     #[serde(default)]
     pub(crate) nodes: NodeCounts,
+    /// What can be fetched of it, by the value of the option `release`.
+    #[serde(default)]
+    pub(crate) releases: BTreeMap<String, ReleaseSpec>,
     #[serde(default)]
     pub(crate) options: BTreeMap<String, OptionSpec>,
     #[serde(default)]
@@ -39,6 +42,27 @@ pub(crate) struct Description {
     #[serde(default)]
     pub(crate) quiescence: QuiescenceSpec,
     pub(crate) client: ClientSpec,
+}
+
+/// Where the programs of one release come from.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReleaseSpec {
+    pub(crate) about: String,
+    /// Debian packages that hold them.
+    #[serde(default)]
+    pub(crate) packages: Vec<String>,
+    /// A Python wheel that does.
+    pub(crate) wheel: Option<WheelSpec>,
+}
+
+/// A wheel, of which one file is meant and no other.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WheelSpec {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) sha256: String,
 }
 
 /// How many nodes.

@@ -9,6 +9,7 @@ mod description;
 mod lookup;
 mod options;
 mod places;
+mod releases;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -16,9 +17,11 @@ mod values;
 pub use lookup::{builtin_names, load};
 
 pub(crate) use description::{
-    ClientSpec, Description, HoldsSpec, Over, PortUse, ReadySpec, RoleSpec, SignalSpec, StopSignal,
+    ClientSpec, Description, HoldsSpec, Over, PortUse, ReadySpec, ReleaseSpec, RoleSpec,
+    SignalSpec, StopSignal,
 };
 pub(crate) use options::checked_options;
+pub(crate) use releases::RELEASE_OPTION;
 pub(crate) use values::{Get, Pointer};
 
 use std::path::PathBuf;
@@ -95,6 +98,12 @@ impl SystemSpec {
         })?;
         let about = described.about.clone();
         Ok(SystemSpec { name: name.to_string(), about, file: None, described })
+    }
+
+    /// The releases that can be fetched, each with a line about it.
+    pub fn releases(&self) -> Vec<(&str, &str)> {
+        let releases = self.described.releases.iter();
+        releases.map(|(name, release)| (name.as_str(), release.about.as_str())).collect()
     }
 
     /// How many nodes it has unless somebody says otherwise.
