@@ -87,9 +87,14 @@ pub const CATALOG: &[CatalogRow] = &[
     CatalogRow {
         id: "ctr-restart",
         group: "Process",
-        name: "container restart",
-        carried: Carried::Elsewhere,
-        caveat: "needs a container engine; kill9 with a restart is the same for a plain process",
+        name: "restart",
+        carried: Carried::Here {
+            does: "sends SIGTERM, as a container engine would, and has the node started again",
+            counter: "processes gone",
+            victim: "its counter of restarts; connections closed in order",
+            heal: "the owner of the system starts the node again",
+        },
+        caveat: "a node is a process here: its data directory stays, as a volume would",
     },
     CatalogRow {
         id: "part-full",

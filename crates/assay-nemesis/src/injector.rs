@@ -198,7 +198,11 @@ impl Deed {
                 mesh.for_each(|(mesh, link)| mesh.reset(*link));
             }
             Action::Pause(all) => all.iter().try_for_each(Process::pause)?,
-            Action::Kill(all) => all.iter().try_for_each(Process::kill)?,
+            // Children may end with their parent, before their turn comes.
+            Action::Kill(all) => all.iter().try_for_each(|process| match process.kill() {
+                Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
+                killed => killed,
+            })?,
             Action::Terminate(all) => all.iter().try_for_each(Process::terminate)?,
             Action::Corrupt(corruption) => _ = corruption.inflict()?,
             Action::Fill(fill) => {

@@ -65,12 +65,16 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
+/// The processes there are.
+pub(crate) fn pids() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// The processes that hold these sockets, by inode. Those of other users cannot be seen.
 pub(crate) fn owners(inodes: &BTreeSet<u64>) -> BTreeMap<u64, BTreeSet<u32>> {
     let mut owners: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    for pid in pids {
+    for pid in pids() {
         let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
         for descriptor in descriptors.flatten() {
             let Ok(target) = std::fs::read_link(descriptor.path()) else { continue };

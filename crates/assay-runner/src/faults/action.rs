@@ -93,8 +93,8 @@ pub struct Scene<'s> {
     pub lookup: Lookup<'s>,
     /// All links.
     pub links: Vec<LinkInfo>,
-    /// The process of a node.
-    pub process: &'s dyn Fn(usize) -> Option<Process>,
+    /// The processes of a node, the one that was started first; none while it does not run.
+    pub processes: &'s dyn Fn(usize) -> Vec<Process>,
     /// The directory of a node.
     pub data: &'s dyn Fn(usize) -> PathBuf,
 }
@@ -140,7 +140,7 @@ pub fn prepare(
     let target = Target::parse(&window.target)?;
     let maker = Maker { window, id, target, scene };
     match id.name() {
-        "kill9" | "term" | "pause" => maker.process(rng),
+        "kill9" | "term" | "ctr-restart" | "pause" => maker.process(rng),
         "part-full" | "part-asym" | "part-minority" | "part-majority" | "leader-iso"
         | "part-bridge" | "part-ring" | "splitbrain" | "meta-out" => maker.partition(rng),
         "delay" | "slow-follower" => maker.around(delay(id, &window.strength)?, rng),
@@ -187,14 +187,20 @@ impl Maker<'_> {
 
     fn process(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
         let chosen = self.nodes(rng)?;
-        let process = |&node: &usize| {
+        let mut processes = Vec::new();
+        for &node in &chosen.nodes {
+            let all = (self.scene.processes)(node);
             let missing = || PrepareError::NotRunning(self.scene.lookup.names[node].clone());
-            (self.scene.process)(node).ok_or_else(missing)
-        };
-        let processes = chosen.nodes.iter().map(process).collect::<Result<Vec<_>, _>>()?;
+            let first = *all.first().ok_or_else(missing)?;
+            match self.id.name() {
+                // Whoever is asked to end tells its children itself.
+                "term" | "ctr-restart" => processes.push(first),
+                _ => processes.extend(all),
+            }
+        }
         let (action, killed) = match self.id.name() {
             "pause" => (Action::Pause(processes), Vec::new()),
-            "term" => (Action::Terminate(processes), chosen.nodes.clone()),
+            "term" | "ctr-restart" => (Action::Terminate(processes), chosen.nodes.clone()),
             _ => (Action::Kill(processes), chosen.nodes.clone()),
         };
         Ok(Prepared { killed, ..self.prepared(&self.names(&chosen).join(", "), action) })

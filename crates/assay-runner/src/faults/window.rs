@@ -153,7 +153,7 @@ impl Stage<'_> {
             let scene = Scene {
                 lookup: Lookup { names: self.cluster.names(), role: &role },
                 links: self.links(),
-                process: &|node| self.cluster.process(node),
+                processes: &|node| self.cluster.processes(node),
                 data: &|node| Path::to_path_buf(self.cluster.data_directory(node)),
             };
             match prepare(spec, &scene, rng) {

@@ -17,6 +17,7 @@ use crate::error::SutError;
 use crate::logs::lines_with;
 use crate::maelstrom::Services;
 use crate::processes::Processes;
+use crate::sockets::{family, pids};
 use crate::spec::{Description, SystemSpec};
 use asks::Counted;
 use assay_drivers::{Client, ClientError};
@@ -30,6 +31,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wires::Wires;
+
+/// How long a child of a node must have been there to be one of its processes.
+const LASTING: Duration = Duration::from_millis(50);
 
 /// A cluster of nodes. Dropping it kills them.
 #[derive(Debug)]
@@ -116,6 +120,25 @@ impl Cluster {
     /// A node's process; `None` while it does not run.
     pub fn process(&self, node: usize) -> Option<Process> {
         self.inner.nodes.get(node)?.process()
+    }
+
+    /// All processes of a node, the one that was started first: its group and whoever descends from
+    /// it. One that comes and goes in a moment is not among them.
+    pub fn processes(&self, node: usize) -> Vec<Process> {
+        let Some(first) = self.process(node) else { return Vec::new() };
+        let others = |pid: &u32| *pid != first.pid && family(*pid).contains(&first.pid);
+        let look = || -> Vec<Process> {
+            let pids = pids().into_iter().filter(others);
+            pids.filter_map(|pid| Process::of(pid).ok()).collect()
+        };
+        let before = look();
+        if before.is_empty() {
+            return vec![first];
+        }
+        std::thread::sleep(LASTING);
+        let now = look();
+        let lasting = before.into_iter().filter(|process| now.contains(process));
+        std::iter::once(first).chain(lasting).collect()
     }
 
     /// The nodes that have a role now.
