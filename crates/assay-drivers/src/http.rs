@@ -134,12 +134,64 @@ fn read_answer(stream: &mut TcpStream, deadline: Instant) -> Result<(Answer, boo
         read_some(stream, &mut bytes, deadline)?;
     };
     let (status, length, keep) = parse_head(&bytes[..head_end])?;
-    while bytes.len() < head_end + length {
-        read_some(stream, &mut bytes, deadline)?;
+    let mut at = head_end;
+    let body = match length {
+        Length::Known(length) => take(stream, &mut bytes, &mut at, length, deadline)?,
+        Length::Chunked => read_chunks(stream, &mut bytes, &mut at, deadline)?,
+    };
+    Ok((Answer { status, body }, keep && bytes.len() == at))
+}
+
+/// The next bytes of an answer, from what was read or is still to come.
+fn take(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    at: &mut usize,
+    length: usize,
+    deadline: Instant,
+) -> Result<Vec<u8>, HttpError> {
+    while bytes.len() < *at + length {
+        read_some(stream, bytes, deadline)?;
     }
-    let keep = keep && bytes.len() == head_end + length;
-    let body = bytes[head_end..head_end + length].to_vec();
-    Ok((Answer { status, body }, keep))
+    let taken = bytes[*at..*at + length].to_vec();
+    *at += length;
+    Ok(taken)
+}
+
+/// A body in pieces, each with its length in front, the last of length 0.
+fn read_chunks(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    at: &mut usize,
+    deadline: Instant,
+) -> Result<Vec<u8>, HttpError> {
+    let mut body = Vec::new();
+    loop {
+        let line_end = loop {
+            if let Some(end) = bytes[*at..].windows(2).position(|two| two == b"\r\n") {
+                break *at + end;
+            }
+            if bytes.len() - *at > HEAD_BYTES_MAX {
+                return Err(HttpError::Malformed("a chunk without a length"));
+            }
+            read_some(stream, bytes, deadline)?;
+        };
+        let line = std::str::from_utf8(&bytes[*at..line_end]).unwrap_or_default();
+        let digits = line.split(';').next().unwrap_or_default().trim();
+        let length = usize::from_str_radix(digits, 16)
+            .map_err(|_| HttpError::Malformed("a chunk without a length"))?;
+        *at = line_end + 2;
+        if length > BODY_BYTES_MAX - body.len() {
+            return Err(HttpError::Malformed("the answer is too long"));
+        }
+        body.extend(take(stream, bytes, at, length, deadline)?);
+        if take(stream, bytes, at, 2, deadline)? != b"\r\n" {
+            return Err(HttpError::Malformed("a chunk of another length than it says"));
+        }
+        if length == 0 {
+            return Ok(body);
+        }
+    }
 }
 
 fn read_some(
@@ -159,8 +211,15 @@ fn read_some(
     }
 }
 
+/// How long a body is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Length {
+    Known(usize),
+    Chunked,
+}
+
 /// Status, length of the body, and whether the connection stays open.
-fn parse_head(head: &[u8]) -> Result<(u16, usize, bool), HttpError> {
+fn parse_head(head: &[u8]) -> Result<(u16, Length, bool), HttpError> {
     let text = std::str::from_utf8(head).map_err(|_| HttpError::Malformed("a head of no UTF-8"))?;
     let mut lines = text.split("\r\n");
     let first = lines.next().unwrap_or_default();
@@ -171,16 +230,19 @@ fn parse_head(head: &[u8]) -> Result<(u16, usize, bool), HttpError> {
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = value.parse().ok(),
-            "transfer-encoding" => {
-                return Err(HttpError::Malformed("chunked answers are not read"));
+            "content-length" => length = value.parse().ok().map(Length::Known),
+            "transfer-encoding" if value.eq_ignore_ascii_case("chunked") => {
+                length = Some(Length::Chunked);
             }
+            "transfer-encoding" => return Err(HttpError::Malformed("an unknown encoding")),
             "connection" if value.eq_ignore_ascii_case("close") => keep = false,
             _ => {}
         }
     }
     match length.ok_or(HttpError::Malformed("an answer without content-length"))? {
-        length if length > BODY_BYTES_MAX => Err(HttpError::Malformed("the answer is too long")),
+        Length::Known(length) if length > BODY_BYTES_MAX => {
+            Err(HttpError::Malformed("the answer is too long"))
+        }
         length => Ok((status, length, keep)),
     }
 }
@@ -192,19 +254,54 @@ mod tests {
     #[test]
     fn heads_are_read_and_bad_ones_refused() {
         let cases = [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n", Some((200, 12, true))),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n", Some((200, Length::Known(12), true))),
             (
                 "HTTP/1.1 503 x\r\ncontent-length:0\r\nConnection: close\r\n\r\n",
-                Some((503, 0, false)),
+                Some((503, Length::Known(0), false)),
             ),
-            ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", Some((200, 1, false))),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", Some((200, Length::Known(1), false))),
             ("HTTP/1.1 200 OK\r\n\r\n", None),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", None),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                Some((200, Length::Chunked, true)),
+            ),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", None),
             ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", None),
             ("SSH-2.0\r\n\r\n", None),
         ];
         for (head, expected) in cases {
             assert_eq!(parse_head(head.as_bytes()).ok(), expected, "{head}");
         }
+    }
+
+    #[test]
+    fn a_body_in_pieces_is_put_together_and_the_next_answer_is_its_own() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let answers = [
+            (format!("{head}3\r\nabc\r\n2;x=1\r\nde\r\n0\r\n\r\n"), Some("abcde")),
+            (format!("{head}0\r\n\r\n"), Some("")),
+            (format!("{head}zz\r\n"), None),
+        ];
+        let texts: Vec<String> = answers.iter().map(|(text, _)| text.clone()).collect();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            for text in texts {
+                let asked = stream.read(&mut [0; 4096]).expect("a request");
+                assert!(asked > 0, "the connection stays open");
+                for part in text.as_bytes().chunks(7) {
+                    stream.write_all(part).and_then(|()| stream.flush()).expect("an answer");
+                }
+            }
+        });
+        let mut connection = Connection::new(address);
+        for (text, expected) in &answers {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let answer = connection.request("GET", "/", b"", deadline).ok();
+            let body = answer.map(|answer| String::from_utf8_lossy(&answer.body).into_owned());
+            assert_eq!(body.as_deref(), *expected, "{text}");
+        }
+        server.join().expect("no panic");
     }
 }

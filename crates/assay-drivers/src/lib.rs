@@ -12,6 +12,7 @@
 //! ```
 
 mod client;
+mod etcd;
 pub mod http;
 mod kv;
 
@@ -32,7 +33,7 @@ pub struct Driver {
 }
 
 /// All drivers.
-pub const DRIVERS: &[Driver] = &[kv::DRIVER];
+pub const DRIVERS: &[Driver] = &[etcd::DRIVER, kv::DRIVER];
 
 /// Makes a client of the system that a driver is for.
 ///

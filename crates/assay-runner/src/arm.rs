@@ -116,6 +116,20 @@ fn options(settings: &Settings) -> Options {
     settings.iter().map(|(name, value)| (name.clone(), json(value))).collect()
 }
 
+/// The systems of a plan, each with the release its scenarios ask for, where they name one.
+pub fn releases(plan: &assay_plan::Plan) -> Vec<(String, String)> {
+    let machines = plan.scenarios.iter().filter_map(|scenario| scenario.block.as_ref());
+    let system = |block: &assay_plan::block::Block| {
+        let system = block.machine.system.as_ref()?;
+        let release = options(&system.options).get("release")?.as_str()?.to_string();
+        Some((system.name.clone(), release))
+    };
+    let mut all: Vec<(String, String)> = machines.filter_map(system).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// How many reruns a reduction may take, and how long, in milliseconds.
 pub fn reduction_limits(machine: &Machine) -> (u64, u64) {
     let reduction = machine.reduction.clone().unwrap_or_default();

@@ -9,7 +9,7 @@
 //! let spec = assay_sut::load("kv", None)?;
 //! assert!(spec.has_signal("elections") && spec.allows_nodes(3));
 //! let error = assay_sut::load("no-such-system", None).unwrap_err();
-//! assert!(error.to_string().contains("there are kv"));
+//! assert!(error.to_string().contains("kv"));
 //! # Ok::<(), assay_sut::SpecError>(())
 //! ```
 //!
@@ -51,4 +51,4 @@ pub use maelstrom::{
 };
 pub use processes::{PROCESSES_NAME, reap_orphans};
 pub use releases::{CACHE_VARIABLE, GetError, Programs, cache, fetched, get};
-pub use spec::{Retries, SpecError, SystemSpec, builtin_names, load};
+pub use spec::{Retries, SpecError, SystemSpec, builtin_names, known_names, load};

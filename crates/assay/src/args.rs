@@ -2,9 +2,14 @@
 
 mod plan;
 mod run;
+mod systems;
 
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+pub use systems::{
+    GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
+    SystemsListArgs,
+};
 
 use crate::exit::Exit;
 use assay_check::ModelKind;
@@ -48,6 +53,12 @@ pub enum Command {
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),
+    /// List the systems that plans can name, and fetch their programs: list, get.
+    #[command(subcommand)]
+    Systems(SystemsCommand),
+    /// Show published findings again on this machine: list, run.
+    #[command(subcommand)]
+    Gallery(GalleryCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

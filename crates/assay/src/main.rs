@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod exit;
+mod gallery;
 mod output;
 mod progress;
 

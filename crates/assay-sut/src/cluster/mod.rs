@@ -8,6 +8,7 @@ mod wires;
 
 pub use asks::{Quiescence, Shown};
 pub use start::Launch;
+pub(crate) use start::programs;
 pub use wires::{Peer, Wiring};
 
 use crate::bypass::Bypasses;

@@ -257,7 +257,7 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
 
 /// The programs of the release that was asked for. One that comes from Debian may be installed
 /// instead; of one that was pinned nothing else will do.
-fn programs(
+pub(crate) fn programs(
     spec: &SystemSpec,
     options: &BTreeMap<String, Value>,
 ) -> Result<Option<Programs>, SutError> {

@@ -7,13 +7,21 @@ use std::path::{Path, PathBuf};
 /// The directory of descriptions.
 const DIRECTORY: &str = "systems";
 /// Descriptions that come with Assay.
-const BUILTIN: [(&str, &str); 1] = [("kv", include_str!("../../../../systems/kv.toml"))];
+const BUILTIN: [(&str, &str); 2] = [
+    ("etcd", include_str!("../../../../systems/etcd.toml")),
+    ("kv", include_str!("../../../../systems/kv.toml")),
+];
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 64;
 
 /// The systems that come with Assay.
 pub fn builtin_names() -> Vec<&'static str> {
     BUILTIN.iter().map(|(name, _)| *name).collect()
+}
+
+/// Every system that can be named here: built in, or described where Assay was started.
+pub fn known_names() -> Vec<String> {
+    existing(&homes(None))
 }
 
 /// Finds and reads the description of a system: `systems/NAME.toml` in the directory `beside` or

@@ -14,7 +14,7 @@ mod releases;
 mod tests;
 mod values;
 
-pub use lookup::{builtin_names, load};
+pub use lookup::{builtin_names, known_names, load};
 
 pub(crate) use description::{
     ClientSpec, Description, HoldsSpec, Over, PortUse, ReadySpec, ReleaseSpec, RoleSpec,
@@ -104,6 +104,12 @@ impl SystemSpec {
     pub fn releases(&self) -> Vec<(&str, &str)> {
         let releases = self.described.releases.iter();
         releases.map(|(name, release)| (name.as_str(), release.about.as_str())).collect()
+    }
+
+    /// Whether a release can be started here: it was fetched, or what it needs is installed.
+    pub fn is_at_hand(&self, release: &str) -> bool {
+        let options = [(RELEASE_OPTION.to_string(), release.into())].into();
+        crate::cluster::programs(self, &options).is_ok()
     }
 
     /// How many nodes it has unless somebody says otherwise.

@@ -122,7 +122,7 @@ fn parts_that_contradict_each_other_are_refused() {
     check("get = \"http:/status\"\npointer = \"/n\"\n", "", 25, "one of `get`");
     check("[\"/a\", \"/b\"]", "[\"/a\"]", 30, "one value is always equal");
     check("equal = [\"/a\", \"/b\"]\n", "", 28, "what is to hold?");
-    check("builtin = \"kv\"", "builtin = \"vk\"", 32, "no client `vk` is built in: kv");
+    check("builtin = \"kv\"", "builtin = \"vk\"", 32, "no client `vk` is built in: etcd, kv");
     check("builtin = \"kv\"", "builtin = \"kv\"\nmaelstrom = true", 31, "one of `builtin`");
     check("builtin = \"kv\"", "maelstrom = true", 6, "have no ports");
     check("retries = \"none\"", "retries = \"hidden\"", 33, "say in `reason`");

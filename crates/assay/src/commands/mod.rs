@@ -3,6 +3,7 @@
 mod check;
 mod doctor;
 mod explain;
+mod gallery;
 mod generate;
 mod heal;
 mod history;
@@ -14,6 +15,7 @@ pub mod plan;
 mod plan_pages;
 mod report;
 mod run;
+mod systems;
 mod verdict_pages;
 
 use crate::args::{CheckArgs, Cli, Command, InputArgs, OutputFormat};
@@ -32,6 +34,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&args),
         Command::Reproduce(args) => run::reproduce(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Systems(command) => systems::run(&command),
+        Command::Gallery(command) => gallery::run(&command),
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
         Command::Kv(command) => kv::run(command),

@@ -24,14 +24,14 @@ const DEMO_PLAN: &str = include_str!("../../../../examples/plans/demo.md");
 const PLAN_BYTES_MAX: u64 = 16 << 20;
 
 /// Which signal ended a run.
-struct Stop {
+pub(super) struct Stop {
     any: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
 }
 
 impl Stop {
     /// The first signal ends a run in good order; the second ends the program.
-    fn listen() -> Result<Stop, Trouble> {
+    pub(super) fn listen() -> Result<Stop, Trouble> {
         let stop = Stop { any: Arc::default(), terminated: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
             let register = || {
@@ -73,11 +73,38 @@ pub fn run(args: &RunArgs) -> Exit {
     })
 }
 
-/// Runs the plan of the demonstration.
-pub fn demo(args: &DemoArgs) -> Exit {
-    let asked = Asked {
+/// A plan that comes with Assay, and how it is run.
+pub(super) struct BuiltIn<'b> {
+    pub(super) name: &'b str,
+    pub(super) text: &'b str,
+    pub(super) sessions: &'b Path,
+    pub(super) depth: Depth,
+    pub(super) seed: Option<u64>,
+    pub(super) format: OutputFormat,
+    pub(super) stop: &'b Stop,
+    /// Hears every event, besides the screen.
+    pub(super) heard: &'b (dyn Fn(&RunEvent) + Sync),
+}
+
+/// Runs a plan that comes with Assay.
+pub(super) fn built_in(plan: &BuiltIn<'_>) -> Result<Finished, Trouble> {
+    let executable = executable()?;
+    let screen = Screen::new(plan.format);
+    let watcher = |event: &RunEvent| {
+        (plan.heard)(event);
+        screen.tell(event);
+    };
+    let host = Host { executable: &executable, interrupted: &plan.stop.any, watcher: &watcher };
+    let asked = Asked { depth: plan.depth, seed: plan.seed, ..asked_of_built_in(plan.name) };
+    let finished = begin(&new_root(plan.sessions, plan.name), &asked, plan.text, &host);
+    screen.clear();
+    finished.map_err(|error| ended(error, plan.stop, None))
+}
+
+fn asked_of_built_in(name: &str) -> Asked {
+    Asked {
         format: ASKED_FORMAT.to_string(),
-        plan: "demo.md (built into assay)".to_string(),
+        plan: format!("{name} (built into assay)"),
         project: absolute(Path::new(".")),
         started: time::utc_now(),
         operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
@@ -88,10 +115,14 @@ pub fn demo(args: &DemoArgs) -> Exit {
         plants: PLANTS_DEFAULT,
         sabotage: None,
         commit: format!("assay {}", env!("CARGO_PKG_VERSION")),
-    };
+    }
+}
+
+/// Runs the plan of the demonstration.
+pub fn demo(args: &DemoArgs) -> Exit {
     let root = new_root(&args.sessions, "demo");
     hosted(args.output.format, None, &ExportArgs::default(), |host| {
-        Ok(begin(&root, &asked, DEMO_PLAN, host))
+        Ok(begin(&root, &asked_of_built_in("demo.md"), DEMO_PLAN, host))
     })
 }
 
@@ -181,19 +212,23 @@ fn conclude(
     exports: &ExportArgs,
     format: OutputFormat,
 ) -> Result<Exit, Trouble> {
-    let finished = match finished {
-        Ok(finished) => finished,
-        Err(RunError::Interrupted(directory)) => {
+    let finished = finished.map_err(|error| ended(error, stop, plan))?;
+    export(&finished, exports)?;
+    Ok(show_finished(&finished, format))
+}
+
+/// Why there is no result, for people.
+fn ended(error: RunError, stop: &Stop, plan: Option<&Path>) -> Trouble {
+    match error {
+        RunError::Interrupted(directory) => {
             let message = format!(
                 "interrupted; finished trials are kept: assay run --resume {}",
                 directory.display()
             );
-            return Err(Trouble { message, exit: stop.exit() });
+            Trouble { message, exit: stop.exit() }
         }
-        Err(error) => return Err(refused(error, plan)),
-    };
-    export(&finished, exports)?;
-    Ok(show_finished(&finished, format))
+        error => refused(error, plan),
+    }
 }
 
 fn refused(error: RunError, plan: Option<&Path>) -> Trouble {

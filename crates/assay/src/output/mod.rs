@@ -1,5 +1,6 @@
 //! How results look: for people, for programs, and as a page.
 
+pub mod gallery;
 mod human;
 pub mod isolation;
 mod json;

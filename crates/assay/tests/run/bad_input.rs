@@ -65,7 +65,12 @@ fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
     let unreadable = [fails[0].clone(), ("systems/fails.toml", "nodes = 3\n".to_string())];
     let env = "INCONCLUSIVE-env";
     let cases: [Case<'_>; 6] = [
-        (&with(kv, "name = \"absent\""), &RUN, 2, &[env, "no system `absent`", "there are kv"]),
+        (
+            &with(kv, "name = \"absent\""),
+            &RUN,
+            2,
+            &[env, "no system `absent`", "there are etcd, kv"],
+        ),
         (
             &with("generator = \"register\"", "generator = \"registr\""),
             &RUN,

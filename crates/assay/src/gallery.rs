@@ -1,0 +1,38 @@
+//! The gallery: published findings, each as a plan with two twins.
+
+/// An entry.
+pub struct Entry {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Where it was published.
+    pub published: &'static str,
+    /// Its plan: S1 is the green twin, S2 the red one.
+    pub plan: &'static str,
+}
+
+macro_rules! entries {
+    ($(($name:literal, $about:literal, $published:literal)),+ $(,)?) => {
+        /// All entries.
+        pub const GALLERY: &[Entry] = &[$(Entry {
+            name: $name,
+            about: $about,
+            published: $published,
+            plan: include_str!(concat!("../../../examples/gallery/", $name, "/plan.md")),
+        }),+];
+    };
+}
+
+entries![
+    (
+        "etcd-lost-writes",
+        "etcd 3.5.1 loses acknowledged writes when a node is killed; 3.4 does not",
+        "etcd issue 13766 and its postmortem, 2022"
+    ),
+    (
+        "etcd-stale-reads",
+        "serializable reads of etcd are stale while a leader is cut off; linearizable ones are not",
+        "etcd documentation, API guarantees; Jepsen, 2014"
+    ),
+];
