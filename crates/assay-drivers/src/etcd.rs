@@ -13,6 +13,7 @@ use crate::http::{Answer, Connection, HttpError};
 use assay_workload::{Call, Reply};
 use request::{Asked, Kind, Request, Settings};
 use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The driver of etcd.
@@ -33,6 +34,9 @@ struct EtcdClient {
     /// Whether the keys that adds compare with are known to be there.
     seeded: bool,
 }
+
+/// Held by the client that writes the keys to compare with.
+static SEEDING: Mutex<()> = Mutex::new(());
 
 impl EtcdClient {
     fn new(target: Target) -> Result<EtcdClient, ClientError> {
@@ -64,12 +68,13 @@ impl EtcdClient {
         }
     }
 
-    /// Writes the keys that every add compares with. Whoever comes first does; writing them twice
-    /// changes nothing.
+    /// Writes the keys that every add compares with. Whoever comes first does, and the others wait
+    /// for the keys.
     fn seed(&mut self, node: usize, deadline: Instant) -> Result<(), Reply> {
         if self.seeded {
             return Ok(());
         }
+        let _turn = SEEDING.lock().unwrap_or_else(PoisonError::into_inner);
         let count = self.send(node, &request::seed_count(), deadline)?;
         let count = count["count"].as_str().and_then(|count| count.parse().ok()).unwrap_or(0);
         if self.settings.compares > count {

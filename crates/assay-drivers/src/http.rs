@@ -106,14 +106,14 @@ impl Connection {
     }
 }
 
-fn time_left(deadline: Instant) -> io::Result<Duration> {
+pub(crate) fn time_left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 /// Whether an idle connection is still open. Without this look, a server that has closed it in the
 /// meantime would turn a request that was never taken into one of unknown outcome.
-fn idle(stream: &TcpStream) -> bool {
+pub(crate) fn idle(stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return false;
     }

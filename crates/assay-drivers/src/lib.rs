@@ -11,10 +11,18 @@
 //! assert!(kv.generators.contains(&"register"));
 //! ```
 
+// Without some of the drivers, some of what they share is not used.
+#![cfg_attr(not(feature = "redis"), allow(dead_code))]
+
 mod client;
 mod etcd;
 pub mod http;
 mod kv;
+mod options;
+#[cfg(feature = "redis")]
+mod redis;
+mod resend;
+mod trouble;
 
 pub use client::{Client, ClientError, Target};
 pub use kv::KvClient;
@@ -33,7 +41,12 @@ pub struct Driver {
 }
 
 /// All drivers.
-pub const DRIVERS: &[Driver] = &[etcd::DRIVER, kv::DRIVER];
+pub const DRIVERS: &[Driver] = &[
+    etcd::DRIVER,
+    kv::DRIVER,
+    #[cfg(feature = "redis")]
+    redis::DRIVER,
+];
 
 /// Makes a client of the system that a driver is for.
 ///

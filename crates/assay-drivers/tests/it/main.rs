@@ -1,0 +1,6 @@
+//! The drivers against the real servers, which the tests start and stop themselves.
+
+mod client;
+#[cfg(feature = "redis")]
+mod redis;
+mod server;
