@@ -16,6 +16,7 @@ NEEDED=(
     "faketime faketime moving the clock of a process (brings libfaketime)"
     "redis-server redis-server testing the client of Redis"
     "redis-cli redis-tools testing the client of Redis"
+    "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"
 )
 
 say() { echo "install-deps: $*" >&2; }

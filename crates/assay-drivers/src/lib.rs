@@ -12,16 +12,20 @@
 //! ```
 
 // Without some of the drivers, some of what they share is not used.
-#![cfg_attr(not(feature = "redis"), allow(dead_code))]
+#![cfg_attr(not(all(feature = "postgres", feature = "redis")), allow(dead_code))]
 
 mod client;
 mod etcd;
 pub mod http;
 mod kv;
 mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod resend;
+#[cfg(feature = "postgres")]
+mod runtime;
 mod trouble;
 
 pub use client::{Client, ClientError, Target};
@@ -46,6 +50,8 @@ pub const DRIVERS: &[Driver] = &[
     kv::DRIVER,
     #[cfg(feature = "redis")]
     redis::DRIVER,
+    #[cfg(feature = "postgres")]
+    postgres::DRIVER,
 ];
 
 /// Makes a client of the system that a driver is for.

@@ -20,6 +20,20 @@ impl Options<'_> {
         }
     }
 
+    /// A text of a few; the first is the default.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &str,
+        known: &[(&str, T)],
+    ) -> Result<T, ClientError> {
+        let text = self.text(name, known[0].0)?;
+        let found = known.iter().find(|(word, _)| *word == text);
+        found.map(|(_, meant)| *meant).ok_or_else(|| {
+            let words: Vec<String> = known.iter().map(|(word, _)| format!("`{word}`")).collect();
+            wrong(name, &text.into(), &format!("one of {}", words.join(", ")))
+        })
+    }
+
     pub(crate) fn natural(
         &self,
         name: &str,
@@ -58,15 +72,19 @@ mod tests {
         assert_eq!(options.text("t", "").expect("a text"), "x");
         assert_eq!(options.natural("n", 0..=3, 0).expect("a number"), 3);
         assert!(options.flag("f", false).expect("a flag"));
+        assert_eq!(options.one_of("t", &[("y", 1), ("x", 2)]).expect("a word"), 2);
+        assert_eq!(options.one_of("absent", &[("y", 1), ("x", 2)]).expect("a default"), 1);
         let messages = [
             options.text("n", "").expect_err("no text").message,
             options.natural("n", 0..=2, 0).expect_err("too large").message,
             options.flag("t", false).expect_err("no flag").message,
+            options.one_of("t", &[("y", 1)]).expect_err("another word").message,
         ];
         let expected = [
             "the option `n` is 3; the client wants a text",
             "the option `n` is 3; the client wants a number from 0 to 2",
             "the option `t` is \"x\"; the client wants true or false",
+            "the option `t` is \"x\"; the client wants one of `y`",
         ];
         assert_eq!(messages, expected);
     }
