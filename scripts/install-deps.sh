@@ -17,6 +17,7 @@ NEEDED=(
     "redis-server redis-server testing the client of Redis"
     "redis-cli redis-tools testing the client of Redis"
     "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"
+    "/usr/sbin/nats-server nats-server testing the client of NATS"
 )
 
 say() { echo "install-deps: $*" >&2; }

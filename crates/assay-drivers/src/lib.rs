@@ -12,19 +12,21 @@
 //! ```
 
 // Without some of the drivers, some of what they share is not used.
-#![cfg_attr(not(all(feature = "postgres", feature = "redis")), allow(dead_code))]
+#![cfg_attr(not(all(feature = "nats", feature = "postgres", feature = "redis")), allow(dead_code))]
 
 mod client;
 mod etcd;
 pub mod http;
 mod kv;
+#[cfg(feature = "nats")]
+mod nats;
 mod options;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod resend;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod runtime;
 mod trouble;
 
@@ -52,6 +54,8 @@ pub const DRIVERS: &[Driver] = &[
     redis::DRIVER,
     #[cfg(feature = "postgres")]
     postgres::DRIVER,
+    #[cfg(feature = "nats")]
+    nats::DRIVER,
 ];
 
 /// Makes a client of the system that a driver is for.

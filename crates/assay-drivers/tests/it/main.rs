@@ -1,6 +1,8 @@
 //! The drivers against the real servers, which the tests start and stop themselves.
 
 mod client;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
