@@ -3,7 +3,9 @@
 use super::Kind;
 use super::session::Session;
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+
+/// The lock of those who make tables; a number nobody else is likely to use.
+const MAKING: i64 = 0x0061_7373_6179;
 
 /// The table of a kind and its columns.
 pub(super) fn table(kind: Kind) -> (&'static str, &'static str) {
@@ -32,14 +34,8 @@ pub(super) async fn make(session: &Session, kind: Kind) -> Result<(), Error> {
     if !there.is_empty() {
         return Ok(());
     }
-    match session.batch(&format!("CREATE TABLE IF NOT EXISTS {name} ({columns})")).await {
-        // Two who make it at the same time can collide in spite of IF NOT EXISTS: then it is made.
-        Err(error)
-            if [Some(&SqlState::UNIQUE_VIOLATION), Some(&SqlState::DUPLICATE_TABLE)]
-                .contains(&error.code()) =>
-        {
-            Ok(())
-        }
-        made => made,
-    }
+    // Two who make it at the same time collide in spite of IF NOT EXISTS, in more ways than one:
+    // each waits for the one before. Both statements are one transaction.
+    let lock = format!("SELECT pg_advisory_xact_lock({MAKING})");
+    session.batch(&format!("{lock}; CREATE TABLE IF NOT EXISTS {name} ({columns})")).await
 }

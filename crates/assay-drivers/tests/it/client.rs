@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Time for a call that must be answered.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-/// Time for a call that cannot be answered.
-pub const SHORT: Duration = Duration::from_millis(300);
+/// Time for a call that cannot be answered, with enough to send it on a busy machine.
+pub const SHORT: Duration = Duration::from_secs(2);
 
 /// What a client talks to.
 pub fn target(addresses: &[SocketAddr], own: usize, generator: &str, options: Value) -> Target {

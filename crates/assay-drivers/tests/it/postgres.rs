@@ -231,8 +231,10 @@ fn postgres_clients_that_begin_together_share_the_table_and_conflicts_are_refuse
         for number in 0..6_u64 {
             let mut bank = client(&server, "bank", options.clone());
             let mut set = client(&server, "set", json!({}));
+            let mut ledger = client(&server, "ledger", json!({}));
             scope.spawn(move || {
                 check(set.as_mut(), &[("add", "k0", json!(number), NULL)]);
+                check(ledger.as_mut(), &[("balance", "k0", NULL, json!(0))]);
                 for _ in 0..30 {
                     let move_one = json!({ "from": "a0", "to": "a1", "amount": 1 });
                     let reply = bank.call(&call("transfer", "bank", move_one), PATIENCE);
