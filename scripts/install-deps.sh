@@ -18,6 +18,8 @@ NEEDED=(
     "redis-cli redis-tools testing the client of Redis"
     "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"
     "/usr/sbin/nats-server nats-server testing the client of NATS"
+    "java default-jre-headless running ZooKeeper"
+    "/usr/share/java/zookeeper.jar zookeeper testing the client of ZooKeeper"
 )
 
 say() { echo "install-deps: $*" >&2; }

@@ -26,9 +26,11 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod resend;
-#[cfg(any(feature = "nats", feature = "postgres"))]
+#[cfg(any(feature = "nats", feature = "postgres", feature = "zookeeper"))]
 mod runtime;
 mod trouble;
+#[cfg(feature = "zookeeper")]
+mod zookeeper;
 
 pub use client::{Client, ClientError, Target};
 pub use kv::KvClient;
@@ -56,6 +58,8 @@ pub const DRIVERS: &[Driver] = &[
     postgres::DRIVER,
     #[cfg(feature = "nats")]
     nats::DRIVER,
+    #[cfg(feature = "zookeeper")]
+    zookeeper::DRIVER,
 ];
 
 /// Makes a client of the system that a driver is for.

@@ -8,3 +8,5 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod server;
+#[cfg(feature = "zookeeper")]
+mod zookeeper;
