@@ -1,5 +1,6 @@
 //! Clients as the tests use them: a call and what must come of it.
 
+use crate::server::Server;
 use assay_drivers::{Client, Target};
 use assay_workload::{Call, Config, Dumps, Reply, Workload};
 use serde_json::{Value, json};
@@ -106,6 +107,18 @@ pub fn run_generator(driver: &str, addresses: &[SocketAddr], generator: &str, op
         assert!(matches!(reply, Reply::Ok { .. }), "{generator} {call:?}: {reply:?}");
         finals.observe(&call, &reply);
     }
+}
+
+/// Makes a call to a server that is stopped, and lets it go on once the call has arrived: answers to
+/// earlier calls come first then, and none of them may be taken for this one's.
+pub fn output_after_resume(server: &mut Server, client: &mut dyn Client, call: &Call) -> Value {
+    let before = server.unread_bytes();
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| output(client, call));
+        server.until_more_is_unread(before);
+        server.resume();
+        answer.join().expect("it is answered")
+    })
 }
 
 /// The message of an option that must not be taken.

@@ -1,7 +1,8 @@
 //! Redis 6.2 or newer.
 
 use crate::client::{
-    PATIENCE, SHORT, call, check, dump, kind, open, output, refusal, run_generator,
+    PATIENCE, SHORT, call, check, dump, kind, open, output, output_after_resume, refusal,
+    run_generator,
 };
 use crate::server::{Server, WAIT_MAX, directory, free_address, program};
 use assay_drivers::Client;
@@ -159,7 +160,9 @@ fn redis_that_stops_in_a_call_leaves_it_unknown_and_later_calls_get_their_own_an
     assert_eq!(kind(&write), json!("unknown"), "{write:?}");
     let read = client.call(&call("read", "k0", NULL), SHORT);
     assert_eq!(kind(&read), json!("fail"), "{read:?}");
-    server.resume();
+    let read = call("read", "k1", NULL);
+    let answer = output_after_resume(&mut server, client.as_mut(), &read);
+    assert_eq!(answer, json!(2));
     check(client.as_mut(), &[("read", "k1", NULL, json!(2)), ("read", "k0", NULL, json!(1))]);
 }
 
@@ -173,7 +176,7 @@ fn redis_that_dies_in_a_call_leaves_it_unknown_and_without_redis_calls_fail() {
         let reply = client.call(&call("write", "k0", json!(2)), PATIENCE);
         (client, reply)
     });
-    server.until_something_is_unread();
+    server.until_more_is_unread(0);
     server.kill();
     let (mut client, reply) = under_way.join().expect("no panic");
     assert_eq!(kind(&reply), json!("unknown"), "{reply:?}");

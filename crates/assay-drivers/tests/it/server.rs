@@ -60,10 +60,25 @@ impl Server {
         self.child.wait().expect("it ends");
     }
 
-    /// Waits until something lies in a socket of the server that it has not read.
-    pub fn until_something_is_unread(&mut self) {
-        let address = self.address;
-        self.until("gets a request", |_| unread(address));
+    /// Waits until more lies unread in the server's sockets than `before`.
+    pub fn until_more_is_unread(&mut self, before: u64) {
+        self.until("gets a request", |server| server.unread_bytes() > before);
+    }
+
+    /// What lies in the receive queues of its connections.
+    pub fn unread_bytes(&self) -> u64 {
+        let SocketAddr::V4(address) = self.address else { return 0 };
+        let ip = u32::from_le_bytes(address.ip().octets());
+        let local = format!("{ip:08X}:{:04X}", address.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("the table of connections");
+        let unread = |line: &str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            // 0A is a listener, whose queue counts connections.
+            let counts = fields.get(1) == Some(&local.as_str()) && fields.get(3) != Some(&"0A");
+            let (_, queue) = fields.get(4).filter(|_| counts)?.split_once(':')?;
+            u64::from_str_radix(queue, 16).ok()
+        };
+        table.lines().filter_map(unread).sum()
     }
 
     fn signal(&self, signal: Signal) {
@@ -109,21 +124,6 @@ fn stat(pid: i32) -> Option<Vec<String>> {
 fn state(pid: i32) -> String {
     // A process that is gone does nothing either.
     stat(pid).map_or_else(|| "T".to_string(), |fields| fields[0].clone())
-}
-
-/// Whether a connection of this listener has bytes in its receive queue.
-fn unread(address: SocketAddr) -> bool {
-    let SocketAddr::V4(address) = address else { return false };
-    let ip = u32::from_le_bytes(address.ip().octets());
-    let local = format!("{ip:08X}:{:04X}", address.port());
-    let table = std::fs::read_to_string("/proc/net/tcp").expect("the table of connections");
-    table.lines().any(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let queue = fields.get(4).and_then(|queues| queues.split_once(':'));
-        let waiting = queue.is_some_and(|(_, rx)| rx.chars().any(|digit| digit != '0'));
-        // 0A is a listener, whose queue counts connections.
-        fields.get(1) == Some(&local.as_str()) && fields.get(3) != Some(&"0A") && waiting
-    })
 }
 
 /// A port that is free, on a loopback address no other server of these tests has.
