@@ -35,4 +35,24 @@ entries![
         "serializable reads of etcd are stale while a leader is cut off; linearizable ones are not",
         "etcd documentation, API guarantees; Jepsen, 2014"
     ),
+    (
+        "ledger-double-booking",
+        "payments sent again without a request id are booked twice; with one they are not",
+        "payment APIs on idempotency keys; IETF draft on the Idempotency-Key header"
+    ),
+    (
+        "postgres-failover",
+        "an asynchronous standby that takes over lacks answered commits; a synchronous one does not",
+        "PostgreSQL documentation on replication; GitHub, incident of October 2018"
+    ),
+    (
+        "postgres-write-skew",
+        "repeatable read of PostgreSQL shows write skew; serializable does not",
+        "PostgreSQL documentation on isolation; Jepsen, PostgreSQL 12.3, 2020"
+    ),
+    (
+        "redis-sentinel-lost-writes",
+        "a cut-off Redis master acknowledges writes that are thrown away; with WAIT they are not",
+        "Jepsen, Redis Sentinel, 2013; Redis documentation on Sentinel"
+    ),
 ];

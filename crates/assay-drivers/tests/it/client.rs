@@ -109,8 +109,8 @@ pub fn run_generator(driver: &str, addresses: &[SocketAddr], generator: &str, op
     }
 }
 
-/// Makes a call to a server that is stopped, and lets it go on once the call has arrived: answers to
-/// earlier calls come first then, and none of them may be taken for this one's.
+/// Makes a call to a server that is stopped, and lets it go on once the call has arrived: answers
+/// to earlier calls come first then, and none of them may be taken for this one's.
 pub fn output_after_resume(server: &mut Server, client: &mut dyn Client, call: &Call) -> Value {
     let before = server.unread_bytes();
     std::thread::scope(|scope| {

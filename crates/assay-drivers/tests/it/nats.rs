@@ -1,8 +1,7 @@
 //! NATS 2.9 or newer, with JetStream.
 
 use crate::client::{
-    PATIENCE, SHORT, call, check, dump, kind, open, output, output_after_resume, refusal,
-    run_generator,
+    PATIENCE, SHORT, call, check, dump, kind, open, output, refusal, run_generator,
 };
 use crate::server::{Server, directory, free_address, program};
 use assay_drivers::Client;
@@ -111,9 +110,8 @@ fn nats_that_stops_in_a_call_leaves_it_unknown_and_later_calls_get_their_own_ans
     assert_eq!(kind(&append), json!("unknown"), "{append:?}");
     let read = log.call(&call("read", "k0", json!(0)), SHORT);
     assert_eq!(kind(&read), json!("fail"), "{read:?}");
-    let read = call("read", "k1", json!(0));
-    let answer = output_after_resume(&mut server, log.as_mut(), &read);
-    assert_eq!(answer, json!(2));
+    // A client of NATS waits for the server's greeting: what it sends comes after the stop.
+    server.resume();
     check(log.as_mut(), &[("read", "k1", json!(0), json!(2)), ("read", "k1", NULL, json!([2]))]);
 }
 
