@@ -143,7 +143,7 @@ pub fn requirement(text: &str, told: &[String]) -> Requirement {
     for part in text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
         match probe(part) {
             Probed::There(version) => versions.extend(version),
-            Probed::Missing => return row(Presence::Missing, None, &format!("no `{part}` here")),
+            Probed::Missing => return row(Presence::Missing, None, &missing_hint(part)),
             Probed::CannotTell => unprobed.push(part),
         }
     }
@@ -153,6 +153,13 @@ pub fn requirement(text: &str, told: &[String]) -> Requirement {
     }
     let hint = format!("cannot be probed; if it is there, say --have \"{}\"", unprobed[0]);
     row(Presence::Missing, None, &hint)
+}
+
+fn missing_hint(part: &str) -> String {
+    match part.split_once(' ').filter(|_| probe_release(part).is_some()) {
+        Some((system, _)) => format!("no `{part}` here: run `assay systems get {system}`"),
+        None => format!("no `{part}` here"),
+    }
 }
 
 enum Probed {
@@ -183,6 +190,9 @@ fn probe(part: &str) -> Probed {
         return found
             .map_or(Probed::Missing, |path| Probed::There(Some(path.display().to_string())));
     }
+    if let Some(probed) = probe_release(part) {
+        return probed;
+    }
     let is_name = !first.is_empty()
         && first.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b));
     if is_name && on_path(first).is_some() {
@@ -194,6 +204,17 @@ fn probe(part: &str) -> Probed {
     } else {
         Probed::CannotTell
     }
+}
+
+/// `etcd 3.4`: a system and one of its releases, which were fetched or are installed.
+fn probe_release(part: &str) -> Option<Probed> {
+    let (system, release) = part.split_once(' ')?;
+    let spec = assay_sut::load(system, None).ok()?;
+    let known = spec.releases().iter().any(|(name, _)| *name == release.trim());
+    known.then(|| match spec.is_at_hand(release.trim()) {
+        true => Probed::There(Some(part.to_string())),
+        false => Probed::Missing,
+    })
 }
 
 /// What the project already brings for testing.

@@ -8,7 +8,7 @@
 //! Looking is sampling: a connection that lives for less than the time between two looks can be
 //! missed. Peers and clients that go around the proxies do so all the time, and are caught.
 
-use crate::sockets::{Socket, command_of, established, group_of, owners};
+use crate::sockets::{Socket, command_of, established, family, owners};
 use assay_nemesis::DialPorts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -42,7 +42,7 @@ pub(crate) struct Bypasses {
 }
 
 impl Bypasses {
-    /// Looks once. `groups` are the process groups of the nodes, for a node that talks to itself.
+    /// Looks once. `groups` are the first processes of the nodes, for a node that talks to itself.
     pub(crate) fn look(&mut self, watched: &Watched, groups: &[Option<u32>]) -> io::Result<()> {
         let sockets = established()?;
         let strangers = strangers(&sockets, watched);
@@ -58,7 +58,8 @@ impl Bypasses {
             let owners = inode(&socket).and_then(|inode| owners.get(&inode));
             let none = BTreeSet::new();
             let owners = owners.unwrap_or(&none);
-            if owners.iter().any(|pid| groups[node].is_some() && group_of(*pid) == groups[node]) {
+            if owners.iter().any(|pid| groups[node].is_some_and(|own| family(*pid).contains(&own)))
+            {
                 continue;
             }
             let own = Some(std::process::id());
