@@ -3,6 +3,7 @@
 use crate::catalog::{CATALOG, CatalogRow};
 use crate::clock::Clock;
 use crate::files::{Corruption, Fill};
+use crate::means::ByMeans;
 use crate::process::Process;
 use crate::proxy::{LinkId, LinkRule};
 
@@ -62,6 +63,8 @@ pub enum Action {
     Fill(Fill),
     /// The clock of processes is moved.
     Skew(Skew),
+    /// A mechanism of the kernel is set to work.
+    By(ByMeans),
 }
 
 /// A clock that is wrong.

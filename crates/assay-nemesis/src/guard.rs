@@ -242,6 +242,7 @@ impl Guard {
                 Ok(off) => Err(format!("the clock is still off by {} ms", off.certain_ms())),
                 Err(error) => Err(error.to_string()),
             }],
+            Action::By(means) => means.0.proof(),
             Action::Reset(_) | Action::Kill(_) | Action::Terminate(_) | Action::Corrupt(_) => {
                 Vec::new()
             }

@@ -51,6 +51,14 @@ pub enum InjectError {
     /// The file system does not take it.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A mechanism of the kernel does not take it.
+    #[error("{fault}: {why}")]
+    Means {
+        /// The fault.
+        fault: String,
+        /// Why not.
+        why: String,
+    },
     /// A clock cannot be moved.
     #[error(transparent)]
     Clock(#[from] ClockError),
@@ -99,7 +107,7 @@ impl Injector {
         })?;
         let (mesh, action) = (self.mesh.clone(), fault.action.clone());
         let mut deed = Deed { mesh, action, layer: None, junk };
-        if let Err(error) = deed.act() {
+        if let Err(error) = deed.act(&fault) {
             let (undone, troubles) = deed.undo();
             if troubles.is_empty() {
                 self.journal().healed(number, undone)?;
@@ -115,7 +123,7 @@ impl Injector {
             Action::Links(rules) => rules.iter().any(|rule| rule.rules.changes_anything()),
             Action::Reset(links) => !links.is_empty(),
             Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => !all.is_empty(),
-            Action::Corrupt(_) | Action::Fill(_) => true,
+            Action::Corrupt(_) | Action::Fill(_) | Action::By(_) => true,
             Action::Skew(skew) => skew.offset_ms != 0 && !skew.processes.is_empty(),
         };
         if !somebody {
@@ -129,6 +137,7 @@ impl Injector {
                 skew.processes.iter().try_for_each(|process| Ok(skew.clock.is_under(process)?))
             }
             Action::Fill(fill) => Ok(fill.preflight()?),
+            Action::By(means) => means.0.preflight().map_err(|why| by_means(fault, why)),
             _ => Ok(()),
         }
     }
@@ -161,6 +170,10 @@ impl Injector {
     }
 }
 
+fn by_means(fault: &Fault, why: String) -> InjectError {
+    InjectError::Means { fault: fault.title(), why }
+}
+
 fn there(processes: &[Process]) -> Result<(), InjectError> {
     processes.iter().try_for_each(|process| match process.state()? {
         ProcessState::Gone => Err(ProcessError::NoSuchProcess { pid: process.pid }.into()),
@@ -186,11 +199,12 @@ fn undo_steps(action: &Action, junk: Option<&Path>) -> Vec<Undo> {
             junk.map(|path| Undo::Remove { path: path.into() }).into_iter().collect()
         }
         Action::Skew(skew) => vec![Undo::SetClock { path: skew.clock.file().into() }],
+        Action::By(means) => means.0.undo_steps(),
     }
 }
 
 impl Deed {
-    fn act(&mut self) -> Result<(), InjectError> {
+    fn act(&mut self, fault: &Fault) -> Result<(), InjectError> {
         match &self.action {
             Action::Links(rules) => self.layer = self.mesh.as_ref().map(|mesh| mesh.impose(rules)),
             Action::Reset(links) => {
@@ -210,6 +224,7 @@ impl Deed {
                 fill.inflict(junk)?;
             }
             Action::Skew(skew) => skew.clock.set(skew.offset_ms)?,
+            Action::By(means) => means.0.begin().map_err(|why| by_means(fault, why))?,
         }
         Ok(())
     }
@@ -232,6 +247,7 @@ impl Deed {
             Action::Skew(skew) => {
                 vec![set_right(skew.clock.file()).map_err(|e| e.to_string())]
             }
+            Action::By(means) => means.0.undo(),
         };
         let (mut undone, mut troubles) = (Vec::new(), Vec::new());
         for result in results {

@@ -51,6 +51,7 @@ mod guard;
 mod heal;
 mod injector;
 mod journal;
+mod means;
 mod meter;
 mod process;
 mod proxy;
@@ -69,6 +70,7 @@ pub use journal::{
     BadLine, Contents, Entry, JOURNAL_BYTES_MAX, JOURNAL_NAME, JOURNAL_VERSION, Journal,
     JournalError, Undo, lock_file,
 };
+pub use means::{ByMeans, Means, Reading};
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,

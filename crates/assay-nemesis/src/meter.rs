@@ -3,14 +3,12 @@
 use crate::clock::Measured;
 use crate::fault::Action;
 use crate::files::junk_bytes;
+use crate::means::Reading;
 use crate::process::{Process, ProcessState};
 use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules, Share};
 use assay_verdict::Signal;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// One number, by name; `None` could not be read.
-pub(crate) type Reading = (String, Option<u64>);
 
 /// Where the numbers of a fault are read.
 #[derive(Debug)]
@@ -35,6 +33,7 @@ impl Meter {
             Action::Corrupt(_) => "bits and bytes different",
             Action::Fill(_) => "bytes of junk",
             Action::Skew(_) => "milliseconds a clock is off",
+            Action::By(means) => means.0.counted(),
         }
     }
 
@@ -42,6 +41,7 @@ impl Meter {
     pub(crate) fn moves_by_min(&self) -> u64 {
         match &self.action {
             Action::Pause(all) | Action::Kill(all) | Action::Terminate(all) => all.len() as u64,
+            Action::By(means) => means.0.moves_by_min(),
             _ => 1,
         }
     }
@@ -69,6 +69,7 @@ impl Meter {
                 let off = skew.clock.measure().ok().map(Measured::certain_ms);
                 vec![(skew.clock.file().display().to_string(), off)]
             }
+            Action::By(means) => means.0.read(),
         }
     }
 

@@ -3,8 +3,7 @@
 //! Systems that tell their members one address for each node (etcd, Redis, ZooKeeper) leave no room
 //! for an address per pair. So everybody connects to one, and the kernel is asked who did.
 
-use crate::sockets::{established, family, owners};
-use std::collections::BTreeSet;
+use crate::sockets::{Families, established, holds, pids};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -39,18 +38,22 @@ impl Roster {
         Place { roster: self.clone(), node }
     }
 
-    /// Who holds the other end of a connection; `None` if nobody does any more.
+    /// Who holds the other end of a connection; `None` if it is closed already. Only the processes
+    /// of nodes are looked into, which are few: whoever is none of them is somebody else.
     pub(crate) fn caller(&self, other_end: SocketAddr) -> Option<Caller> {
         let sockets = established().ok()?;
         let socket = sockets.iter().find(|socket| socket.local == other_end)?;
-        let owners = owners(&BTreeSet::from([socket.inode]));
-        let pids = owners.get(&socket.inode)?;
         let nodes = self.pids.lock().expect("nothing panics while it holds the roster").clone();
-        let node_of = |pid: &u32| {
-            let family = family(*pid);
-            nodes.iter().position(|node| node.is_some_and(|node| family.contains(&node)))
-        };
-        Some(pids.iter().find_map(node_of).map_or(Caller::Other, Caller::Node))
+        let mut families = Families::default();
+        for pid in pids() {
+            let family = families.of(pid);
+            let node =
+                nodes.iter().position(|node| node.is_some_and(|node| family.contains(&node)));
+            if let Some(node) = node.filter(|_| holds(pid, socket.inode)) {
+                return Some(Caller::Node(node));
+            }
+        }
+        Some(Caller::Other)
     }
 }
 

@@ -75,16 +75,24 @@ pub(crate) fn pids() -> Vec<u32> {
 pub(crate) fn owners(inodes: &BTreeSet<u64>) -> BTreeMap<u64, BTreeSet<u32>> {
     let mut owners: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
     for pid in pids() {
-        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
-        for descriptor in descriptors.flatten() {
-            let Ok(target) = std::fs::read_link(descriptor.path()) else { continue };
-            let inode = target.to_str().and_then(socket_inode);
-            if let Some(inode) = inode.filter(|inode| inodes.contains(inode)) {
-                owners.entry(inode).or_default().insert(pid);
-            }
+        for inode in inodes_of(pid).filter(|inode| inodes.contains(inode)) {
+            owners.entry(inode).or_default().insert(pid);
         }
     }
     owners
+}
+
+/// Whether a process holds a socket.
+pub(crate) fn holds(pid: u32, inode: u64) -> bool {
+    inodes_of(pid).any(|held| held == inode)
+}
+
+fn inodes_of(pid: u32) -> impl Iterator<Item = u64> {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
+    descriptors.flatten().filter_map(|descriptor| {
+        let target = std::fs::read_link(descriptor.path()).ok()?;
+        target.to_str().and_then(socket_inode)
+    })
 }
 
 fn socket_inode(target: &str) -> Option<u64> {
@@ -93,22 +101,40 @@ fn socket_inode(target: &str) -> Option<u64> {
 
 /// A process, its group and session, and everybody it descends from.
 pub(crate) fn family(pid: u32) -> BTreeSet<u32> {
-    let mut family = BTreeSet::new();
-    let mut next = Some(pid);
-    while let Some(pid) = next.filter(|pid| *pid > 1 && !family.contains(pid)) {
-        family.insert(pid);
-        next = stat_field(pid, 1);
-    }
-    family.extend([stat_field(pid, 2), stat_field(pid, 3)].into_iter().flatten());
-    family
+    Families::default().of(pid)
 }
 
-/// A field of `/proc/PID/stat` that is a number, counted from the state.
-fn stat_field(pid: u32, field: usize) -> Option<u32> {
+/// Families of many processes; each process is looked at once.
+#[derive(Default)]
+pub(crate) struct Families {
+    /// Parent, group and session.
+    known: BTreeMap<u32, [u32; 3]>,
+}
+
+impl Families {
+    pub(crate) fn of(&mut self, pid: u32) -> BTreeSet<u32> {
+        let mut family = BTreeSet::new();
+        let mut next = pid;
+        while next > 1 && family.insert(next) {
+            next = self.relations(next)[0];
+        }
+        let [_, group, session] = self.relations(pid);
+        family.extend([group, session].into_iter().filter(|id| *id > 1));
+        family
+    }
+
+    fn relations(&mut self, pid: u32) -> [u32; 3] {
+        *self.known.entry(pid).or_insert_with(|| read_relations(pid).unwrap_or_default())
+    }
+}
+
+/// Parent, group and session of a process.
+fn read_relations(pid: u32) -> Option<[u32; 3]> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name may hold anything, so fields count from its last parenthesis.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(field)?.parse().ok()
+    let mut fields = fields.split_ascii_whitespace().skip(1).map_while(|field| field.parse().ok());
+    Some([fields.next()?, fields.next()?, fields.next()?])
 }
 
 /// What a process runs, cut short.

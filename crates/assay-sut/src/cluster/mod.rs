@@ -18,7 +18,7 @@ use crate::error::SutError;
 use crate::logs::lines_with;
 use crate::maelstrom::Services;
 use crate::processes::Processes;
-use crate::sockets::{family, pids};
+use crate::sockets::{Families, pids};
 use crate::spec::{Description, SystemSpec};
 use asks::Counted;
 use assay_drivers::{Client, ClientError};
@@ -127,10 +127,11 @@ impl Cluster {
     /// it. One that comes and goes in a moment is not among them.
     pub fn processes(&self, node: usize) -> Vec<Process> {
         let Some(first) = self.process(node) else { return Vec::new() };
-        let others = |pid: &u32| *pid != first.pid && family(*pid).contains(&first.pid);
         let look = || -> Vec<Process> {
-            let pids = pids().into_iter().filter(others);
-            pids.filter_map(|pid| Process::of(pid).ok()).collect()
+            let mut families = Families::default();
+            let pids = pids().into_iter().filter(|pid| *pid != first.pid);
+            let own = pids.filter(|pid| families.of(*pid).contains(&first.pid));
+            own.filter_map(|pid| Process::of(pid).ok()).collect()
         };
         let before = look();
         if before.is_empty() {

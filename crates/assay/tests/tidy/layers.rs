@@ -15,10 +15,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-verdict", &[]),
     ("assay-report", &["assay-verdict"]),
     ("assay-plan", &[]),
-    ("assay-nemesis", &["assay-verdict"]),
+    ("assay-kernel", &[]),
+    ("assay-nemesis", &["assay-kernel", "assay-verdict"]),
     ("assay-workload", &[]),
     ("assay-drivers", &["assay-nemesis", "assay-workload"]),
-    ("assay-sut", &["assay-drivers", "assay-nemesis", "assay-workload"]),
+    ("assay-sut", &["assay-drivers", "assay-kernel", "assay-nemesis", "assay-workload"]),
     (
         "assay-judge",
         &[
@@ -35,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "assay-history",
             "assay-judge",
+            "assay-kernel",
             "assay-nemesis",
             "assay-plan",
             "assay-report",
@@ -48,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "assay-history",
             "assay-check",
+            "assay-kernel",
             "assay-kv",
             "assay-txn",
             "assay-oracle",
