@@ -1,4 +1,4 @@
-//! The faults a plan may name: 33 of them, with how one knows that they landed.
+//! The faults a plan may name: 49 of them, with how one knows that they landed.
 //!
 //! A fault that was asked for is not a fault that happened. So each row says what the injector can
 //! count, what a victim notices, and how the fault is undone. `assay explain fault ID` shows a row.
@@ -23,6 +23,31 @@ pub enum Family {
     Time,
     /// Several nodes at once.
     Cluster,
+    /// A share of the machine.
+    Resources,
+}
+
+/// What a machine has to allow for a fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rights {
+    /// Nothing: a proxy, a signal, a file of the node, or the node's own system calls.
+    None,
+    /// Namespaces: root, or a user namespace.
+    Namespaces,
+    /// Root.
+    Root,
+}
+
+impl Rights {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Rights::None => "none",
+            Rights::Namespaces => "root or a user namespace",
+            Rights::Root => "root",
+        }
+    }
 }
 
 /// A fault of the taxonomy.
@@ -44,8 +69,8 @@ pub struct Fault {
     pub heal: &'static str,
     /// How it fails to be what it seems.
     pub caveat: &'static str,
-    /// Whether a proxy, a signal or a file of the node's own is enough: no root, no namespaces.
-    pub unprivileged: bool,
+    /// What it takes.
+    pub rights: Rights,
 }
 
 impl Fault {
@@ -64,11 +89,17 @@ mod tests {
     use super::{FAULTS, Family, Fault};
 
     #[test]
-    fn the_taxonomy_has_33_rows_in_five_families() {
+    fn the_taxonomy_has_49_rows_in_six_families() {
         let count = |family| FAULTS.iter().filter(|fault| fault.family == family).count();
-        let families =
-            [Family::Process, Family::Network, Family::Storage, Family::Time, Family::Cluster];
-        assert_eq!(families.map(count), [4, 11, 7, 2, 9]);
+        let families = [
+            Family::Process,
+            Family::Network,
+            Family::Storage,
+            Family::Time,
+            Family::Cluster,
+            Family::Resources,
+        ];
+        assert_eq!(families.map(count), [5, 18, 12, 2, 9, 3]);
         let mut names: Vec<&str> =
             FAULTS.iter().flat_map(|f| [f.id].into_iter().chain(f.aliases.to_vec())).collect();
         names.sort_unstable();

@@ -47,7 +47,7 @@ const fn signal(name: &'static str, side: Side, is_time: bool, about: &'static s
 
 /// Every signal. `log("text")` and `metric("name")` are open-ended, and for victims.
 #[rustfmt::skip]
-pub const SIGNALS: [SignalInfo; 20] = [
+pub const SIGNALS: [SignalInfo; 27] = [
     signal("dropped", Side::Injector, false, "messages the proxy or filter dropped"),
     signal("dropped-bytes", Side::Injector, false, "bytes it dropped"),
     signal("delayed", Side::Injector, false, "messages it held back"),
@@ -59,6 +59,13 @@ pub const SIGNALS: [SignalInfo; 20] = [
     signal("stopped", Side::Injector, false, "processes seen frozen in the process table"),
     signal("restarted", Side::Injector, false, "processes that were started again"),
     signal("changed-bytes", Side::Injector, false, "bytes changed or filled on disk"),
+    signal("failed-calls", Side::Injector, false, "system calls answered with an error"),
+    signal("held-calls", Side::Injector, false, "system calls held back"),
+    signal("moved-clock-reads", Side::Injector, false, "looks at the clock answered otherwise"),
+    signal("power-cuts", Side::Injector, false, "disks that lost what was not synced"),
+    signal("throttled", Side::Injector, false, "times the kernel held a node back"),
+    signal("frozen", Side::Injector, false, "nodes whose threads stand still"),
+    signal("limited", Side::Injector, false, "limits that were read back"),
     signal("offset", Side::Injector, true, "clock offset that was read back"),
     signal("timeouts", Side::Victim, false, "client operations that timed out"),
     signal("errors", Side::Victim, false, "client operations that failed"),

@@ -99,9 +99,33 @@ pub struct System {
     /// How many nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
+    /// What is between nodes, and between them and clients.
+    #[serde(default, skip_serializing_if = "Network::is_default")]
+    pub network: Network,
     /// What it is told, such as `defects = ["stale-reads"]`.
     #[serde(default)]
     pub options: Settings,
+}
+
+/// What is between the nodes of a system, and between them and clients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// A proxy for each link: needs nothing, and knows connections.
+    #[default]
+    Proxies,
+    /// A network namespace for each node, joined by a bridge of the kernel: packets are cut.
+    Bridge,
+    /// A network namespace for each node, joined by a switch of Assay's own: packets are cut, lost,
+    /// delayed, repeated and overtaken, from the seed.
+    Switch,
+}
+
+impl Network {
+    /// Whether it is what nobody asked for.
+    pub fn is_default(&self) -> bool {
+        *self == Network::default()
+    }
 }
 
 /// What clients do.

@@ -42,7 +42,7 @@ entries![
     ),
     (
         "postgres-failover",
-        "an asynchronous standby that takes over lacks answered commits; a synchronous one does not",
+        "an asynchronous standby that takes over lacks answered commits; a synchronous one has them",
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (

@@ -108,7 +108,8 @@ fn example_plans_are_clean() {
             for nemesis in trials.iter().flat_map(|(_, machine)| &machine.nemesis) {
                 let fault =
                     assay_plan::faults::Fault::named(&nemesis.fault).expect("lint is clean");
-                assert!(fault.unprivileged, "{} needs privileges", fault.id);
+                let free = assay_plan::faults::Rights::None;
+                assert_eq!(fault.rights, free, "{} needs privileges", fault.id);
             }
         }
         seen += 1;

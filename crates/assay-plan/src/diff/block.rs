@@ -46,6 +46,7 @@ fn expect(old: &Machine, new: &Machine, notes: &mut Notes<'_>) {
 fn system(old: &System, new: &System, notes: &mut Notes<'_>) {
     notes.words("system.name", &old.name, &new.name);
     notes.amount("system.nodes", old.nodes, new.nodes);
+    notes.value("system.network", &old.network, &new.network);
     notes.value("system.options", &old.options, &new.options);
 }
 

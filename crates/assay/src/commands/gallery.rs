@@ -23,7 +23,10 @@ pub fn run(command: &GalleryCommand) -> Exit {
 
 fn list(args: &GalleryListArgs) -> Exit {
     if args.output.format == OutputFormat::Json {
-        let entry = |entry: &Entry| json!({ "name": entry.name, "about": entry.about, "published": entry.published });
+        let entry = |entry: &Entry| {
+            let Entry { name, about, published, .. } = entry;
+            json!({ "name": name, "about": about, "published": published })
+        };
         let entries: Vec<Value> = GALLERY.iter().map(entry).collect();
         anstream::println!("{}", json!({ "entries": entries }));
         return Exit::Upheld;

@@ -1,7 +1,7 @@
 //! Pages about plans: rules of the lint, techniques, faults, pitfalls, landing signals.
 
 use assay_plan::catalogue::{PITFALLS, SELECTOR, TECHNIQUES};
-use assay_plan::faults::{FAULTS, Fault};
+use assay_plan::faults::{FAULTS, Fault, Rights};
 use assay_plan::landing::{SIGNALS, Side};
 use assay_plan::rules::RULES;
 
@@ -54,17 +54,17 @@ fn technique_list() -> String {
 fn fault_list() -> String {
     let mut text = String::new();
     for fault in &FAULTS {
-        let rights = if fault.unprivileged { "" } else { " (needs privileges)" };
+        let rights = match fault.rights {
+            Rights::None => String::new(),
+            rights => format!(" (needs {})", rights.words()),
+        };
         text += &format!("{:<14} {}{rights}\n", fault.id, fault.title);
     }
     text + "\nassay explain fault ID has the details."
 }
 
 fn fault_page(fault: &Fault) -> String {
-    let rights = match fault.unprivileged {
-        true => "none: a proxy, a signal or a file of the node is enough",
-        false => "root, or namespaces and the kernel's help",
-    };
+    let rights = fault.rights.words();
     let aliases = match fault.aliases {
         [] => String::new(),
         names => format!("Also called: {}\n\n", names.join(", ")),
