@@ -42,7 +42,8 @@ entries![
     ),
     (
         "postgres-failover",
-        "an asynchronous standby that takes over lacks answered commits; a synchronous one has them",
+        "an asynchronous standby that takes over lacks answered commits; a synchronous one does \
+         not",
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (

@@ -194,7 +194,8 @@ fn swap(key: &str, input: &Value) -> Option<Value> {
             json!({ "key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0" })
         }
         old => json!({
-            "key": name, "target": "VALUE", "result": "EQUAL", "value": encode(old.to_string().as_bytes())
+            "key": name, "target": "VALUE", "result": "EQUAL",
+            "value": encode(old.to_string().as_bytes())
         }),
     };
     Some(json!({ "compare": [compare], "success": [{ "request_put": put(key, new) }] }))
