@@ -4,3 +4,16 @@
 //! how something is done and undone, not what it is called as a fault, nor when it is a good idea.
 //! This is the only crate here with `unsafe` code, in single functions whose comments say why they
 //! are sound: everything that calls it has none.
+//!
+//! - [`volume`]: a small disk of a node's own, which can lose power or turn read-only.
+//! - [`cgroup`]: less processor, memory or disk for a group of processes, or none at all.
+//! - [`limits`]: no more descriptors for a running process.
+
+pub mod cgroup;
+mod device;
+pub mod limits;
+mod mountinfo;
+pub mod volume;
+mod wait;
+
+pub use device::Device;

@@ -1,0 +1,231 @@
+//! A group of processes in all hierarchies that could be used.
+
+use super::error::{CgroupError, at};
+use super::hierarchy::{Hierarchies, Hierarchy, Version};
+use super::leftovers::{pids_in, remove_directory};
+use super::place::{Place, lift};
+use super::{Controller, REMOVE_TIME_MAX};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the name of a node may be: directories take no more than 255 bytes.
+const NAME_BYTES_MAX: usize = 100;
+
+/// A group of processes. When this is dropped the group is thawed and its limits are lifted, and it
+/// is removed if it is empty.
+#[derive(Debug)]
+pub struct Group {
+    places: BTreeMap<Controller, Place>,
+    /// Why the others are not there.
+    absent: BTreeMap<Controller, String>,
+}
+
+/// The name of all groups of a run: the path itself may be long and hold anything.
+pub(super) fn run_name(run: &Path) -> String {
+    let absolute = || std::path::absolute(run).unwrap_or_else(|_| run.to_path_buf());
+    let path = run.canonicalize().unwrap_or_else(|_| absolute());
+    // FNV-1a: the same in every version of this program, which a heal by another needs.
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
+    format!("assay-{hash:016x}")
+}
+
+impl Group {
+    /// Makes a group for a node of a run, in every hierarchy that takes it. An error only if none
+    /// does; what cannot be limited here is said when it is asked for.
+    pub fn make(run: &Path, node: &str) -> Result<Group, CgroupError> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let fits = (1..=NAME_BYTES_MAX).contains(&node.len()) && !node.starts_with('.');
+        if !(fits && node.bytes().all(plain)) {
+            return Err(CgroupError::BadName { name: node.to_string() });
+        }
+        Group::make_in(&Hierarchies::here()?, &run_name(run), node)
+    }
+
+    fn make_in(hierarchies: &Hierarchies, run: &str, node: &str) -> Result<Group, CgroupError> {
+        let mut group = Group { places: BTreeMap::new(), absent: BTreeMap::new() };
+        let mut first = None;
+        for controller in Controller::ALL {
+            let found = hierarchies.with(controller);
+            match found.and_then(|found| place(found, controller, run, node)) {
+                Ok(place) => _ = group.places.insert(controller, place),
+                Err(error) => {
+                    group.absent.insert(controller, error.to_string());
+                    first = first.or(Some(error));
+                }
+            }
+        }
+        match (group.places.is_empty(), first) {
+            (true, Some(error)) => Err(error),
+            _ => Ok(group),
+        }
+    }
+
+    /// Puts a running process into the group; children it starts from now on are in it as well.
+    /// Memory it already has stays where it was counted.
+    pub fn add(&self, pid: u32) -> Result<(), CgroupError> {
+        for directory in self.directories() {
+            let path = directory.join("cgroup.procs");
+            std::fs::write(&path, pid.to_string()).map_err(at(&path, "put a process into"))?;
+        }
+        Ok(())
+    }
+
+    /// The processes in it.
+    pub fn pids(&self) -> Result<Vec<u32>, CgroupError> {
+        let mut pids = BTreeSet::new();
+        for directory in self.directories() {
+            pids.extend(pids_in(&directory)?);
+        }
+        Ok(pids.into_iter().collect())
+    }
+
+    /// What it can be limited in, and by which version.
+    pub fn controllers(&self) -> Vec<(Controller, Version)> {
+        self.places.iter().map(|(controller, place)| (*controller, place.version)).collect()
+    }
+
+    /// Removes it. It has to be empty: nobody is ended here.
+    pub fn remove(self) -> Result<(), CgroupError> {
+        self.directories().iter().try_for_each(|directory| {
+            remove_directory(directory, REMOVE_TIME_MAX)?;
+            remove_parent(directory);
+            Ok(())
+        })
+    }
+
+    /// Its directories, each once.
+    pub(super) fn directories(&self) -> BTreeSet<PathBuf> {
+        self.places.values().map(|place| place.directory.clone()).collect()
+    }
+
+    pub(super) fn place(&self, controller: Controller) -> Result<&Place, CgroupError> {
+        self.places.get(&controller).ok_or_else(|| {
+            let why = self.absent.get(&controller).cloned().unwrap_or_default();
+            CgroupError::Absent { controller, why }
+        })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _unthawed = self.thaw();
+        for directory in self.directories() {
+            let _limited = lift(&directory);
+            if remove_directory(&directory, Duration::ZERO).is_ok() {
+                remove_parent(&directory);
+            }
+        }
+    }
+}
+
+/// The group of the run goes with the last of its nodes.
+fn remove_parent(directory: &Path) {
+    if let Some(parent) = directory.parent() {
+        let _others_left = std::fs::remove_dir(parent);
+    }
+}
+
+fn place(
+    hierarchy: &Hierarchy,
+    controller: Controller,
+    run: &str,
+    node: &str,
+) -> Result<Place, CgroupError> {
+    let version = hierarchy.version;
+    if version == Version::V1 {
+        let directory = hierarchy.own.join(run).join(node);
+        std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))?;
+        return Ok(Place { version, directory });
+    }
+    let mut parent = hierarchy.own.as_path();
+    loop {
+        match place_v2(parent, controller, run, node) {
+            Ok(directory) => return Ok(Place { version, directory }),
+            // Nearer to the top there may be a group without processes of its own.
+            Err(error) if parent == hierarchy.top => return Err(error),
+            Err(_) => parent = parent.parent().unwrap_or(&hierarchy.top),
+        }
+    }
+}
+
+fn place_v2(
+    parent: &Path,
+    controller: Controller,
+    run: &str,
+    node: &str,
+) -> Result<PathBuf, CgroupError> {
+    let of_run = parent.join(run);
+    let directory = of_run.join(node);
+    let made = || {
+        let (_, name) = controller.names();
+        name.map_or(Ok(()), |name| switch_on(parent, name))?;
+        std::fs::create_dir_all(&of_run).map_err(at(&of_run, "make"))?;
+        name.map_or(Ok(()), |name| switch_on(&of_run, name))?;
+        std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))
+    };
+    let result = made();
+    if result.is_err() {
+        let _others_left = std::fs::remove_dir(&of_run);
+    }
+    result.map(|()| directory)
+}
+
+/// Lets the groups below one have a controller.
+fn switch_on(group: &Path, controller: &str) -> Result<(), CgroupError> {
+    let path = group.join("cgroup.subtree_control");
+    let now = std::fs::read_to_string(&path).map_err(at(&path, "read"))?;
+    if now.split_whitespace().any(|on| on == controller) {
+        return Ok(());
+    }
+    std::fs::write(&path, format!("+{controller}")).map_err(at(&path, "switch a controller on in"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_a_run_have_the_same_name_in_every_version_of_this_program() {
+        assert_eq!(run_name(Path::new("/no/such/run")), "assay-7e8609d90fcb1b3f");
+        assert_ne!(run_name(Path::new("/no/such/run2")), run_name(Path::new("/no/such/run")));
+    }
+
+    /// Most machines that have version 1 have a version 2 without controllers beside it; its
+    /// freezer is there all the same, so what is not said by version 1 is tried for real.
+    #[test]
+    fn the_freezer_of_version_2_freezes_a_real_process() {
+        let only_v2 = Hierarchies::here().expect("readable").without_v1();
+        let name = format!("assay-test-{}", std::process::id());
+        let group = match Group::make_in(&only_v2, &name, "n1") {
+            Ok(group) => group,
+            Err(error) => {
+                eprintln!("SKIPPED: no version 2 of control groups that can be used: {error}");
+                return;
+            }
+        };
+        let mut command = std::process::Command::new("sleep");
+        group.join_on_exec(command.arg("600")).expect("it can be joined");
+        let mut child = command.spawn().expect("sleep can be started");
+        assert_eq!(group.pids().expect("readable"), [child.id()]);
+        group.freeze().expect("it freezes");
+        assert!(group.is_frozen().expect("readable"));
+        group.thaw().expect("it thaws");
+        assert!(!group.is_frozen().expect("readable"));
+        child.kill().expect("it runs");
+        child.wait().expect("it is gone");
+        let directories = group.directories();
+        group.remove().expect("it is empty");
+        assert!(directories.iter().all(|directory| !directory.exists()));
+    }
+
+    #[test]
+    fn names_that_would_lead_elsewhere_are_refused() {
+        for name in ["", ".", "..", "a/b", "a b", ".hidden", &"n".repeat(101)] {
+            let refused = Group::make(Path::new("/no/such/run"), name);
+            assert!(matches!(refused, Err(CgroupError::BadName { .. })), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Groups that somebody who was killed left: found by the name of their run, and removed.
+
+use super::REMOVE_TIME_MAX;
+use super::error::{CgroupError, at};
+use super::freezer::{order, settle};
+use super::group::run_name;
+use super::hierarchy::{Hierarchies, Version};
+use super::place::lift;
+use crate::wait::wait_for;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How deep groups are looked for: whoever left them may have been elsewhere in the hierarchy.
+const DEPTH_MAX: usize = 16;
+
+/// The groups of a run that are still there, in all hierarchies, in the order in which they can be
+/// removed.
+pub fn leftovers(run: &Path) -> Result<Vec<PathBuf>, CgroupError> {
+    let (name, mut found) = (run_name(run), Vec::new());
+    for top in Hierarchies::here()?.tops() {
+        search(&top, &name, DEPTH_MAX, &mut found);
+    }
+    Ok(found)
+}
+
+fn search(group: &Path, name: &str, depth_left: usize, found: &mut Vec<PathBuf>) {
+    if depth_left == 0 {
+        return;
+    }
+    for below in groups_below(group) {
+        if below.file_name().is_some_and(|of| of == name) {
+            found.extend(groups_below(&below));
+            found.push(below);
+        } else {
+            search(&below, name, depth_left - 1, found);
+        }
+    }
+}
+
+/// By name. What cannot be read is not ours, or is gone.
+fn groups_below(group: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(group).into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut below: Vec<PathBuf> = directories.map(|entry| entry.path()).collect();
+    below.sort();
+    below
+}
+
+/// Removes what [`leftovers`] finds and says line by line what became of it. Nobody is ended:
+/// processes are thawed, freed of their limits, and moved to where the group was made.
+pub fn clear(run: &Path) -> Vec<Result<String, String>> {
+    match leftovers(run) {
+        Ok(found) => found.iter().map(|group| clear_group(group, &run_name(run))).collect(),
+        Err(error) => vec![Err(error.to_string())],
+    }
+}
+
+fn clear_group(group: &Path, run: &str) -> Result<String, String> {
+    let cleared = || {
+        for (version, file) in [(Version::V1, "freezer.state"), (Version::V2, "cgroup.freeze")] {
+            if group.join(file).exists() {
+                order(group, version, false)?;
+                settle(group, version, false)?;
+            }
+        }
+        lift(group)?;
+        let moved = move_out(group, run)?;
+        remove_directory(group, REMOVE_TIME_MAX)?;
+        Ok::<usize, CgroupError>(moved)
+    };
+    let shown = group.display();
+    match cleared() {
+        Ok(0) => Ok(format!("{shown}: removed")),
+        Ok(moved) => Ok(format!("{shown}: removed; {moved} processes run on without it")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Moves all processes to the group in which that of the run was made.
+fn move_out(group: &Path, run: &str) -> Result<usize, CgroupError> {
+    let of_run = group.ancestors().find(|path| path.file_name().is_some_and(|name| name == run));
+    let Some(outside) = of_run.and_then(Path::parent) else { return Ok(0) };
+    let door = outside.join("cgroup.procs");
+    let mut moved = 0;
+    // Those that are started while others are moved are moved in the next round.
+    let emptied = wait_for(REMOVE_TIME_MAX, || {
+        let pids = match pids_in(group) {
+            Ok(pids) if pids.is_empty() => return Some(Ok(())),
+            Ok(pids) => pids,
+            Err(error) => return Some(Err(error)),
+        };
+        for pid in pids {
+            match std::fs::write(&door, pid.to_string()) {
+                Ok(()) => moved += 1,
+                // ESRCH: it has ended.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => return Some(Err(at(&door, "move a process to")(error))),
+            }
+        }
+        None
+    });
+    emptied.unwrap_or_else(|| Err(in_use(group)))?;
+    Ok(moved)
+}
+
+/// The processes in a group.
+pub(super) fn pids_in(group: &Path) -> Result<Vec<u32>, CgroupError> {
+    let path = group.join("cgroup.procs");
+    let text = std::fs::read_to_string(&path).map_err(at(&path, "read"))?;
+    Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
+}
+
+fn in_use(group: &Path) -> CgroupError {
+    let pids = pids_in(group).unwrap_or_default();
+    CgroupError::InUse { path: group.to_path_buf(), pids }
+}
+
+/// Removes an empty group; one whose last process is just ending takes a moment.
+pub(super) fn remove_directory(group: &Path, time_max: Duration) -> Result<(), CgroupError> {
+    let removed = wait_for(time_max, || match std::fs::remove_dir(group) {
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Ok(())),
+        result => Some(result.map_err(at(group, "remove"))),
+    });
+    removed.unwrap_or_else(|| Err(in_use(group)))
+}

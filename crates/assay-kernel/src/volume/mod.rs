@@ -1,0 +1,253 @@
+//! A small disk of a node's own, which can lose power, fill up or turn read-only.
+//!
+//! A [`Volume`] is an ext4 in a file, on a loop device, mounted where a node keeps its data. What a
+//! node has synced survives [`Volume::cut_power`], what it has only written does not: the difference
+//! between the two is what a kill of the process cannot show, because the kernel keeps what it was
+//! given. Nothing but root is needed, no device mapper and no file system of our own.
+//!
+//! ```no_run
+//! use assay_kernel::volume::Volume;
+//! use std::path::Path;
+//!
+//! let volume = Volume::make(Path::new("run/n1.img"), Path::new("run/n1"), 64 << 20)?;
+//! // ... a node writes below run/n1, is stopped ...
+//! volume.cut_power()?;
+//! // ... and killed: what it had not synced is gone.
+//! volume.power_up()?;
+//! # Ok::<(), assay_kernel::volume::VolumeError>(())
+//! ```
+//!
+//! An ext4 commits every five seconds by itself, so a cut loses what is younger than that, and data
+//! that the kernel has not yet written of older files: as on a real machine. What the disk itself
+//! would have kept in a cache is not lost: the image is not flushed and not torn.
+//!
+//! What a killed process left is found without a record of it, by where it lies: [`leftovers`] and
+//! [`clear`] go through the mounts and the loop devices below a directory. So keep the image and the
+//! mount point below the directory of the run.
+
+mod error;
+mod leftovers;
+mod loop_device;
+mod make;
+mod probe;
+
+pub use error::VolumeError;
+pub use leftovers::{Leftover, clear, leftovers};
+pub use probe::probe;
+
+use crate::device::Device;
+use crate::wait::wait_for;
+use error::at;
+use leftovers::holders;
+use loop_device::LoopDevice;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The smallest volume: below it mkfs.ext4 makes no journal, and a cut would lose synced data.
+pub const VOLUME_BYTES_MIN: u64 = 16 << 20;
+/// How long to wait for the last user of a mount to be gone.
+pub const UNMOUNT_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long dropping waits for the same before the mount is only taken out of sight.
+const DROP_TIME_MAX: Duration = Duration::from_secs(2);
+/// How long a volume may go on refusing writes after it is mounted again.
+const REVIVE_TIME_MAX: Duration = Duration::from_secs(10);
+/// What the proof of a working disk writes.
+const PROOF_BYTES: usize = 4096;
+
+/// What a volume says to somebody who wants to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// A new file can be made.
+    Writable,
+    /// No room is left (ENOSPC).
+    Full,
+    /// Nothing can be changed (EROFS).
+    ReadOnly,
+    /// Nothing works any more (EIO): its power is cut.
+    Cut,
+    /// It is not mounted.
+    NotMounted,
+}
+
+/// A disk of a node's own. It is unmounted when this is dropped; the image stays.
+#[derive(Debug)]
+pub struct Volume {
+    image: PathBuf,
+    mount_point: PathBuf,
+    loop_device: LoopDevice,
+    /// Mounting and unmounting are several steps, and one at a time.
+    turn: Mutex<()>,
+}
+
+impl Volume {
+    /// Makes an image with an empty file system and mounts it. Both paths should lie below the
+    /// directory of a run, and the image must not exist. The file system has a `lost+found`; a node
+    /// that wants an empty directory gets one inside.
+    pub fn make(image: &Path, mount_point: &Path, bytes: u64) -> Result<Volume, VolumeError> {
+        make::image(image, bytes)?;
+        let made = Volume::attach(image, mount_point);
+        if made.is_err() {
+            // Half a volume is of no use, and would be in the way of the next attempt.
+            let _unremoved = std::fs::remove_file(image);
+        }
+        made
+    }
+
+    fn attach(image: &Path, mount_point: &Path) -> Result<Volume, VolumeError> {
+        std::fs::create_dir_all(mount_point).map_err(at(mount_point, "make"))?;
+        // The kernel says paths without links and dots, and they are compared with what it says.
+        let whole = |path: &Path| path.canonicalize().map_err(at(path, "find"));
+        let (image, mount_point) = (whole(image)?, whole(mount_point)?);
+        let loop_device = LoopDevice::of(&image)?;
+        make::mount(&loop_device.path, &mount_point)?;
+        Ok(Volume { image, mount_point, loop_device, turn: Mutex::new(()) })
+    }
+
+    /// The file that holds it.
+    pub fn image(&self) -> &Path {
+        &self.image
+    }
+
+    /// Where it is mounted.
+    pub fn mount_point(&self) -> &Path {
+        &self.mount_point
+    }
+
+    /// The block device, for limits of control groups.
+    pub fn device(&self) -> Device {
+        self.loop_device.device
+    }
+
+    /// How many bytes can still be written.
+    pub fn free_bytes(&self) -> Result<u64, VolumeError> {
+        let stat = rustix::fs::statvfs(&self.mount_point);
+        let stat = stat.map_err(at(&self.mount_point, "ask for free space"))?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    /// What somebody who wants to write would be told. Asks with a file that never has a name, and
+    /// syncs nothing: a sync would save what a cut is to lose.
+    pub fn answer(&self) -> Result<Answer, VolumeError> {
+        if !self.is_mounted()? {
+            return Ok(Answer::NotMounted);
+        }
+        match self.nameless_file() {
+            Ok(_file) => Ok(Answer::Writable),
+            Err(Errno::NOSPC) => Ok(Answer::Full),
+            Err(Errno::ROFS) => Ok(Answer::ReadOnly),
+            Err(Errno::IO) => Ok(Answer::Cut),
+            Err(error) => Err(at(&self.mount_point, "make a file in")(error)),
+        }
+    }
+
+    /// Cuts the power: at once nothing more reaches the disk, and every call gets EIO. Stop whoever
+    /// writes here first, so that nobody acknowledges what only a cut disk has refused; kill them
+    /// before [`Volume::power_up`].
+    pub fn cut_power(&self) -> Result<(), VolumeError> {
+        let _turn = self.turn();
+        let root = File::open(&self.mount_point).map_err(at(&self.mount_point, "open"))?;
+        loop_device::shut_down(&root).map_err(at(&self.mount_point, "cut the power of"))
+    }
+
+    /// Brings it back: unmounts, mounts, so that the journal is replayed, and proves by a synced
+    /// write that it works. Nobody may have files open there. Does nothing if it works already.
+    pub fn power_up(&self) -> Result<(), VolumeError> {
+        let _turn = self.turn();
+        let mut trouble = None;
+        let revived = wait_for(REVIVE_TIME_MAX, || {
+            if matches!(self.answer(), Ok(Answer::Writable | Answer::Full)) {
+                return Some(Ok(()));
+            }
+            match self.mount_again().map(|()| self.prove()) {
+                Ok(Ok(())) => Some(Ok(())),
+                // The old mount may live on elsewhere for a moment, for instance in a mount
+                // namespace that was just made; then this mounts the same broken one again.
+                Ok(Err(source)) => {
+                    trouble = Some(source);
+                    None
+                }
+                Err(error) => Some(Err(error)),
+            }
+        });
+        let broken = || VolumeError::StillBroken {
+            path: self.mount_point.clone(),
+            source: trouble.unwrap_or_else(|| io::ErrorKind::TimedOut.into()),
+        };
+        revived.unwrap_or_else(|| Err(broken()))
+    }
+
+    /// Turns it read-only, as ext4 does by itself when it finds an error: every attempt to write,
+    /// also by those who have files open, gets EROFS.
+    pub fn turn_read_only(&self) -> Result<(), VolumeError> {
+        let _turn = self.turn();
+        let name = self.loop_device.path.file_name().expect("devices have names");
+        let trigger = Path::new("/sys/fs/ext4").join(name).join("trigger_fs_error");
+        std::fs::write(&trigger, "1").map_err(at(&trigger, "write to"))
+    }
+
+    /// Makes it writable again. The only way back is to unmount it, so the node has to be stopped.
+    pub fn turn_writable(&self) -> Result<(), VolumeError> {
+        self.power_up()
+    }
+
+    fn mount_again(&self) -> Result<(), VolumeError> {
+        while self.is_mounted()? {
+            self.unmount()?;
+        }
+        make::mount(&self.loop_device.path, &self.mount_point)
+    }
+
+    fn unmount(&self) -> Result<(), VolumeError> {
+        let path = &self.mount_point;
+        let done = wait_for(UNMOUNT_TIME_MAX, || {
+            match rustix::mount::unmount(path, UnmountFlags::NOFOLLOW) {
+                Err(Errno::BUSY) => None,
+                result => Some(result.map_err(at(path, "unmount"))),
+            }
+        });
+        let busy = || VolumeError::Busy { path: path.clone(), holders: holders(path) };
+        done.unwrap_or_else(|| Err(busy()))
+    }
+
+    fn is_mounted(&self) -> Result<bool, VolumeError> {
+        let mounts =
+            crate::mountinfo::mounts().map_err(at(&self.mount_point, "list mounts for"))?;
+        let device = self.device().to_string();
+        Ok(mounts.iter().any(|mount| mount.point == self.mount_point && mount.device == device))
+    }
+
+    fn nameless_file(&self) -> Result<File, Errno> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        rustix::fs::open(&self.mount_point, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+    }
+
+    fn prove(&self) -> io::Result<()> {
+        let mut file = match self.nameless_file() {
+            // It works, and what fills it is not our concern.
+            Err(Errno::NOSPC) => return Ok(()),
+            file => file?,
+        };
+        match file.write_all(&[0xA5; PROOF_BYTES]).and_then(|()| file.sync_all()) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(()),
+            result => result,
+        }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Volume {
+    /// Unmounts; the loop device goes with it. If somebody still uses it, it is taken out of sight
+    /// and goes with its last user.
+    fn drop(&mut self) {
+        let _undone = leftovers::unmount(&self.mount_point, DROP_TIME_MAX);
+    }
+}
