@@ -1,0 +1,3 @@
+//! The kernel's mechanisms, on the kernel of this machine.
+
+mod notify;
