@@ -5,6 +5,7 @@
 //! This is the only crate here with `unsafe` code, in single functions whose comments say why they
 //! are sound: everything that calls it has none.
 //!
+//! - [`notify`]: system calls of a process, answered in the kernel's place.
 //! - [`volume`]: a small disk of a node's own, which can lose power or turn read-only.
 //! - [`cgroup`]: less processor, memory or disk for a group of processes, or none at all.
 //! - [`limits`]: no more descriptors for a running process.
@@ -13,6 +14,7 @@ pub mod cgroup;
 mod device;
 pub mod limits;
 mod mountinfo;
+pub mod notify;
 pub mod volume;
 mod wait;
 
