@@ -4,3 +4,6 @@
 //! how something is done and undone, not what it is called as a fault, nor when it is a good idea.
 //! This is the only crate here with `unsafe` code, in single functions whose comments say why they
 //! are sound: everything that calls it has none.
+
+pub mod inside;
+pub mod net;
