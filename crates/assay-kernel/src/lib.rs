@@ -9,11 +9,15 @@
 //! - [`volume`]: a small disk of a node's own, which can lose power or turn read-only.
 //! - [`cgroup`]: less processor, memory or disk for a group of processes, or none at all.
 //! - [`limits`]: no more descriptors for a running process.
+//! - [`inside`]: namespaces of Assay's own, in which nothing can be left behind.
+//! - [`net`]: networks with a namespace for each node, and what happens to packets there.
 
 pub mod cgroup;
 mod device;
+pub mod inside;
 pub mod limits;
 mod mountinfo;
+pub mod net;
 pub mod notify;
 pub mod volume;
 mod wait;

@@ -1,0 +1,37 @@
+//! What the kernel in here can do for networks, found by trying in namespaces that go at once.
+
+use super::bridge::Bridge;
+use super::links::Links;
+use super::space::Space;
+use crate::inside::Fact;
+use std::io;
+
+/// Tries what networks are made of. To be asked inside.
+pub fn probe() -> Vec<Fact> {
+    let cable = Space::create().and_then(|near| {
+        let far = Space::create()?;
+        near.run(|| Links::open()?.cable("probe", 1000, [2, 0, 0, 0, 0, 1], &far))
+    });
+    let bridge = Space::create().and_then(|hub| {
+        hub.run(|| Links::open()?.bridge("probe", 1000))?;
+        Bridge::start(&hub, 2).map(|_| ())
+    });
+    let netem = Space::create().and_then(|space| space.run(|| Links::open()?.try_netem()));
+    vec![
+        fact("cables between namespaces", cable, "load the kernel's module `veth`"),
+        fact(
+            "bridge with packet filters",
+            bridge,
+            "load the kernel's modules `bridge` and `nf_tables`, or use the switch as the hub",
+        ),
+        fact(
+            "delays by the kernel (netem)",
+            netem,
+            "nothing here needs it: the switch delays by itself",
+        ),
+    ]
+}
+
+fn fact(what: &'static str, tried: io::Result<()>, remedy: &str) -> Fact {
+    Fact { what, trouble: tried.err().map(|error| format!("{error}; {remedy}")) }
+}
