@@ -25,6 +25,7 @@ mod clients;
 mod cluster;
 mod command;
 mod error;
+mod gear;
 mod heartbeat;
 mod json_lines;
 mod logs;
@@ -45,6 +46,7 @@ pub use adapter::{
 pub use assay_drivers::{Client, ClientError, KvClient};
 pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
 pub use error::SutError;
+pub use gear::Gear;
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,

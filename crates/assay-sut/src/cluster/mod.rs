@@ -22,6 +22,9 @@ use crate::sockets::{Families, pids};
 use crate::spec::{Description, SystemSpec};
 use asks::Counted;
 use assay_drivers::{Client, ClientError};
+use assay_kernel::cgroup::Group;
+use assay_kernel::notify::Tap;
+use assay_kernel::volume::Volume;
 use assay_nemesis::{LinkId, Mesh, Process};
 use node::{Node, lock};
 use std::collections::BTreeMap;
@@ -182,6 +185,21 @@ impl Cluster {
             return Err(SutError::Stopped);
         }
         start::restart(&self.inner, node)
+    }
+
+    /// Where the system calls of a node's process are answered, if it was started for it.
+    pub fn tap(&self, node: usize) -> Option<Arc<Tap>> {
+        self.inner.nodes.get(node)?.fittings.tap()
+    }
+
+    /// The disk of a node, if it has one of its own.
+    pub fn volume(&self, node: usize) -> Option<Arc<Volume>> {
+        self.inner.nodes.get(node)?.fittings.volume.clone()
+    }
+
+    /// The control group of a node, if it has one of its own.
+    pub fn group(&self, node: usize) -> Option<Arc<Group>> {
+        self.inner.nodes.get(node)?.fittings.group.clone()
     }
 
     /// Where a node keeps its data.

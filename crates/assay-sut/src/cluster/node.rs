@@ -3,6 +3,7 @@
 use super::wires::MAELSTROM_PORT;
 use crate::command::Scope;
 use crate::error::SutError;
+use crate::gear::Fittings;
 use crate::heartbeat::Heartbeat;
 use crate::logs::{lines_with, tail};
 use crate::maelstrom::{Body, INIT_TIME_MAX, Relay, RelayConfig, Services};
@@ -33,6 +34,8 @@ pub(crate) struct Node {
     pub(crate) log: PathBuf,
     pub(crate) scope: Scope,
     pub(crate) heartbeat: Heartbeat,
+    /// What it was equipped with, so that faults can reach it.
+    pub(crate) fittings: Fittings,
     /// Where its process is entered, for those who ask whose a connection is.
     place: Place,
     running: Mutex<Running>,
@@ -63,9 +66,16 @@ pub(crate) struct Mark {
 }
 
 impl Node {
-    pub(crate) fn new(name: &str, data: PathBuf, log: PathBuf, scope: Scope, place: Place) -> Node {
+    pub(crate) fn new(
+        name: &str,
+        data: PathBuf,
+        log: PathBuf,
+        scope: Scope,
+        place: Place,
+        fittings: Fittings,
+    ) -> Node {
         let (heartbeat, running) = (Heartbeat::default(), Mutex::default());
-        Node { name: name.to_string(), data, log, scope, heartbeat, place, running }
+        Node { name: name.to_string(), data, log, scope, heartbeat, fittings, place, running }
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
@@ -105,7 +115,8 @@ impl Node {
         };
         let listener = self.listener(described)?;
         let mut command = self.command(described)?;
-        let mut child = command.spawn().map_err(|error| self.no_start(&command, error))?;
+        let spawned = self.fittings.spawn(&mut command);
+        let mut child = spawned.map_err(|error| self.no_start(&command, error))?;
         let failed = |child: &mut Child, source| {
             let _ended_already = child.kill().and_then(|()| child.wait());
             SutError::Io { doing: format!("keep account of {}", self.name), source }

@@ -6,6 +6,7 @@ use super::{Bypasses, Inner};
 use crate::clients::maelstrom_workload;
 use crate::command::Scope;
 use crate::error::SutError;
+use crate::gear::{Fittings, Gear};
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::releases::{Programs, fetched};
@@ -40,6 +41,8 @@ pub struct Launch<'a> {
     pub executable: &'a Path,
     /// How nodes reach each other.
     pub wiring: Wiring,
+    /// What every node is equipped with.
+    pub gear: Gear,
 }
 
 /// Starts everything; tries again with other ports if somebody took one in between.
@@ -118,6 +121,7 @@ impl Attempt<'_> {
             }
             let doing = format!("make {}", data.display());
             std::fs::create_dir_all(&data).map_err(SutError::io(doing))?;
+            let fittings = Fittings::new(self.launch.gear, &self.directory, name, &data)?;
             let log = self.directory.join("logs").join(format!("{name}.log"));
             let scope = Scope {
                 node: Some(index),
@@ -125,7 +129,8 @@ impl Attempt<'_> {
                 links: wires.peers[index].clone(),
                 ..scope.clone()
             };
-            nodes.push(Node::new(name, data, log, scope, wires.roster.place(index)));
+            let place = wires.roster.place(index);
+            nodes.push(Node::new(name, data, log, scope, place, fittings));
         }
         let processes = Mutex::new(self.processes.take().expect("it comes back after a failure"));
         let inner = Inner {
@@ -151,8 +156,11 @@ impl Attempt<'_> {
                 inner.nodes.iter().for_each(|node| {
                     node.end(&inner.processes);
                 });
-                let processes = inner.processes.into_inner();
+                let Inner { processes, nodes, .. } = inner;
+                let processes = processes.into_inner();
                 self.processes = Some(processes.expect("nothing panics while it holds this"));
+                // With their disks: a directory that is one cannot be removed.
+                drop(nodes);
                 if matches!(failed, Failed::LostRace) {
                     // What nodes have written names addresses that nobody has any more.
                     let remove = |path: &PathBuf| std::fs::remove_dir_all(path);
