@@ -16,6 +16,7 @@ impl Raw {
     pub(super) fn intern(self, block: &str, values: &mut Values) -> Result<ValueId, String> {
         match self.held(block) {
             Held::Known(id) => Ok(id),
+            Held::Int(int) => Ok(values.int(int)),
             Held::Text(text) => match plain_string(text) {
                 Some(plain) => Ok(values.str(plain)),
                 None => intern(text, values),
@@ -186,7 +187,7 @@ impl<'a> Json<'a> {
 /// How many bytes at the start of a string certainly neither end it nor escape anything, looking at
 /// eight at a time.
 #[inline]
-fn plain_bytes(bytes: &[u8]) -> usize {
+pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     // The high bit of each byte that is zero; bytes above a zero byte may be marked too.
     let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
@@ -289,6 +290,7 @@ fn value(json: &mut Json<'_>, values: &mut Values, depth: usize) -> Result<Value
             let raw = json.raw()?;
             match raw.held(json.text) {
                 Held::Known(id) => Ok(id),
+                Held::Int(int) => Ok(values.int(int)),
                 Held::Text(text) => number(text, values),
             }
         }

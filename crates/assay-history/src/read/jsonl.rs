@@ -1,47 +1,16 @@
 //! Assay's own JSON lines, cut into events: see docs/formats/history.md.
+//!
+//! Lines like those before them are cut by [`super::jsonl_template`], all others field by field.
 
 use super::detect::Source;
 use super::json::Json;
 use super::jsonl_build::Assembler;
+use super::jsonl_event::{Event, Kind, Others, REVISION_SLOT};
+use super::jsonl_template::{Place, Templates};
 use super::pipeline::{self, Cut};
-use super::raw::{Raw, Shape};
+use super::shape::Shape;
 use super::{ReadError, ReadOptions};
 use crate::history::{Column, History};
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Row,
-    Invoke,
-    Complete,
-    Header,
-    Fault,
-    Footer,
-}
-
-/// One line, its values still in the block.
-pub(super) struct Event {
-    pub(super) line: u64,
-    pub(super) kind: Kind,
-    pub(super) columns: u16,
-    /// By column, in the order of [`Column`].
-    pub(super) fields: [Raw; 12],
-    pub(super) revision: Raw,
-    /// Header, fault and footer fields, and fields that are not defined.
-    pub(super) others: Vec<(String, Raw)>,
-}
-
-impl Event {
-    fn new(line: u64) -> Event {
-        Event {
-            line,
-            kind: Kind::Row,
-            columns: 0,
-            fields: [Raw::NULL; 12],
-            revision: Raw::NULL,
-            others: Vec::new(),
-        }
-    }
-}
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions<'_>) -> Result<History, ReadError> {
     let mut assembler = Assembler::new();
@@ -58,20 +27,33 @@ enum Field {
     Other,
 }
 
-struct Cutter {
-    /// What lines of each [`Kind`] look like.
+pub(super) struct Cutter {
+    /// What most lines look like as a whole.
+    pub(super) templates: Templates,
+    /// What lines of each [`Kind`] look like, field by field.
     shapes: [Shape<Field>; 6],
+    /// Where the values of the line stand that is being cut the general way.
+    places: Vec<Place>,
 }
 
 impl Cutter {
-    fn new() -> Cutter {
-        Cutter { shapes: std::array::from_fn(|_| Shape::new()) }
+    pub(super) fn new() -> Cutter {
+        Cutter::with(Templates::new())
+    }
+
+    pub(super) fn with(templates: Templates) -> Cutter {
+        let shapes = std::array::from_fn(|_| Shape::new());
+        Cutter { templates, shapes, places: Vec::new() }
     }
 }
 
 impl Cut for Cutter {
     type Event = Event;
-    type Side = ();
+    type Side = Others;
+
+    fn clear(side: &mut Others) {
+        side.clear();
+    }
 
     fn cut(
         &mut self,
@@ -79,7 +61,7 @@ impl Cut for Cutter {
         from: usize,
         line: u64,
         events: &mut Vec<Event>,
-        _side: &mut (),
+        side: &mut Others,
     ) -> Result<(), ReadError> {
         let mut json = Json::new(text, from);
         let mut line = line;
@@ -91,27 +73,35 @@ impl Cut for Cutter {
             if json.pos >= text.len() {
                 return Ok(());
             }
+            if let Some(end) = self.templates.cut(text, json.pos, line, events) {
+                json.pos = end;
+                continue;
+            }
             let end = memchr::memchr(b'\n', &text.as_bytes()[json.pos..])
                 .map_or(text.len(), |length| json.pos + length);
             let mut of_line = Json::new(&text[..end], json.pos);
-            // Filled where it stands: events are large, and moving them costs as much as cutting.
-            events.push(Event::new(line));
-            let event = events.last_mut().expect("one was just added");
-            if let Err(message) = self.fill(&mut of_line, event) {
-                events.pop();
-                return Err(ReadError::record(line, message));
-            }
+            let mut event = Event::new(line, side.len());
+            self.fill(&mut of_line, &mut event, side)
+                .map_err(|message| ReadError::record(line, message))?;
+            self.templates.learn(text, json.pos..end, &self.places, &event);
+            events.push(event);
             json.pos = end;
         }
     }
 }
 
 impl Cutter {
-    fn fill(&mut self, json: &mut Json<'_>, event: &mut Event) -> Result<(), String> {
+    fn fill(
+        &mut self,
+        json: &mut Json<'_>,
+        event: &mut Event,
+        others: &mut Others,
+    ) -> Result<(), String> {
+        self.places.clear();
         json.expect(b'{')?;
         if !json.eat(b'}') {
             for place in 0.. {
-                self.field(event, place, json)?;
+                self.field(event, place, json, others)?;
                 json.skip_space();
                 match json.peek() {
                     Some(b',') => json.pos += 1,
@@ -136,6 +126,7 @@ impl Cutter {
         event: &mut Event,
         place: usize,
         json: &mut Json<'_>,
+        others: &mut Others,
     ) -> Result<(), String> {
         json.skip_space();
         let (start, shape) = (json.pos, &mut self.shapes[event.kind as usize]);
@@ -158,16 +149,26 @@ impl Cutter {
                     return Err(format!("the field \"{name}\" stands twice in this line"));
                 }
                 event.columns |= column.bit();
-                event.fields[column as usize] = json.raw()?;
+                self.value(event, column as usize, json)?;
             }
-            Field::Event => event.kind = kind(json.string()?)?,
-            Field::Revision => event.revision = json.raw()?,
+            Field::Event => event.kind = Kind::named(json.string()?)?,
+            Field::Revision => self.value(event, REVISION_SLOT, json)?,
             Field::Other => {
                 // The name stands between the quotes before the colon.
                 let name = Json::new(json.text, start).string()?.to_string();
-                event.others.push((name, json.raw()?));
+                others.push((name, json.raw()?));
+                event.others.1 += 1;
             }
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn value(&mut self, event: &mut Event, slot: usize, json: &mut Json<'_>) -> Result<(), String> {
+        json.skip_space();
+        let start = json.pos;
+        event.fields[slot] = json.raw()?;
+        self.places.push(Place { value: start..json.pos, slot });
         Ok(())
     }
 }
@@ -195,21 +196,5 @@ fn column_named(name: &str) -> Option<Column> {
         "node_seen" => Column::NodeSeen,
         "fault_epoch" => Column::FaultEpoch,
         _ => return None,
-    })
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    Ok(match name {
-        "invoke" => Kind::Invoke,
-        "complete" => Kind::Complete,
-        "op" => Kind::Row,
-        "header" => Kind::Header,
-        "fault" => Kind::Fault,
-        "footer" => Kind::Footer,
-        other => {
-            return Err(format!(
-                "unknown event \"{other}\": expected invoke, complete, op, header, fault or footer"
-            ));
-        }
     })
 }

@@ -1,7 +1,7 @@
 //! Assay's own JSON lines, put together: events become operations, windows and counts.
 
 use super::ReadError;
-use super::jsonl::{Event, Kind};
+use super::jsonl_event::{Event, Kind, Others};
 use super::pipeline::Assemble;
 use super::raw::{Held, Raw};
 use crate::builder::{Builder, Completion, Invocation};
@@ -23,10 +23,10 @@ pub(super) struct Assembler {
     ended: Option<u64>,
 }
 
-impl Assemble<Event> for Assembler {
-    fn take(&mut self, text: &str, _side: &(), event: Event) -> Result<(), ReadError> {
-        let line = event.line;
-        self.apply(text, event).map_err(|message| ReadError::record(line, message))
+impl Assemble<Event, Others> for Assembler {
+    fn take(&mut self, text: &str, side: &Others, event: &Event) -> Result<(), ReadError> {
+        self.apply(text, event.others(side), event)
+            .map_err(|message| ReadError::record(event.line, message))
     }
 
     fn torn(&mut self, line: u64) {
@@ -50,18 +50,18 @@ impl Assembler {
         self.builder.finish()
     }
 
-    fn apply(&mut self, text: &str, event: Event) -> Result<(), String> {
+    fn apply(&mut self, text: &str, others: &[(String, Raw)], event: &Event) -> Result<(), String> {
         if let Some(footer) = self.ended {
             return Err(format!("there is a record after the footer in line {footer}"));
         }
         match event.kind {
             Kind::Row => {
-                let op = self.invoke(text, &event)?;
-                self.complete(text, &event, op)?;
-                self.ignore(event.others);
+                let op = self.invoke(text, event)?;
+                self.complete(text, event, op)?;
+                self.ignore(others);
             }
             Kind::Invoke => {
-                let op = self.invoke(text, &event)?;
+                let op = self.invoke(text, event)?;
                 let op_id = self.builder.so_far().op(op).op_id;
                 if self.open.insert(op_id, op).is_some() {
                     let id = self.builder.values_ref().show(op_id);
@@ -70,18 +70,18 @@ impl Assembler {
                          an op_id of its own"
                     ));
                 }
-                self.ignore(event.others);
+                self.ignore(others);
             }
             Kind::Complete => {
-                let op = self.opened(text, &event)?;
-                self.complete(text, &event, op)?;
-                self.ignore(event.others);
+                let op = self.opened(text, event)?;
+                self.complete(text, event, op)?;
+                self.ignore(others);
             }
-            Kind::Header => self.header(text, event.others)?,
-            Kind::Fault => self.fault(text, &event)?,
+            Kind::Header => self.header(text, others)?,
+            Kind::Fault => self.fault(text, others, event)?,
             Kind::Footer => {
                 self.ended = Some(event.line);
-                self.footer(text, event.others)?;
+                self.footer(text, others)?;
             }
         }
         Ok(())
@@ -89,13 +89,18 @@ impl Assembler {
 
     #[inline]
     fn value(&mut self, text: &str, event: &Event, column: Column) -> Result<ValueId, String> {
-        let raw = event.fields[column as usize];
-        match raw.held(text) {
-            Held::Known(id) => Ok(id),
-            Held::Text(_) => raw
-                .intern(text, self.builder.values())
-                .map_err(|why| format!("{}: {why}", Column::ALL[column as usize].1)),
+        match event.field(column).known_id() {
+            Some(id) => Ok(id),
+            None => self.interned(text, event, column),
         }
+    }
+
+    #[inline(never)]
+    fn interned(&mut self, text: &str, event: &Event, column: Column) -> Result<ValueId, String> {
+        event
+            .field(column)
+            .intern(text, self.builder.values())
+            .map_err(|why| format!("{}: {why}", Column::ALL[column as usize].1))
     }
 
     fn invoke(&mut self, text: &str, event: &Event) -> Result<OpIndex, String> {
@@ -128,7 +133,7 @@ impl Assembler {
 
     /// The id of an operation type; there are few, so their spelling is remembered.
     fn op_type(&mut self, text: &str, event: &Event) -> Result<u16, String> {
-        let raw = event.fields[Column::OpType as usize];
+        let raw = event.field(Column::OpType);
         let Held::Text(spelling) = raw.held(text) else {
             return Err("op_type must be a string such as \"read\"".to_string());
         };
@@ -150,10 +155,10 @@ impl Assembler {
     }
 
     fn hint(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {
-        if event.revision == Raw::NULL {
+        if event.revision() == Raw::NULL {
             return Ok(());
         }
-        let revision = event.revision.int(text).ok_or("revision must be a whole number")?;
+        let revision = event.revision().int(text).ok_or("revision must be a whole number")?;
         self.builder.revision(op, revision);
         Ok(())
     }
@@ -174,7 +179,7 @@ impl Assembler {
     }
 
     fn complete(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {
-        let timeout_marker = match event.fields[Column::TimeoutMarker as usize] {
+        let timeout_marker = match event.field(Column::TimeoutMarker) {
             Raw::NULL => false,
             raw => raw.bool().ok_or("timeout_marker must be true, false or null")?,
         };
@@ -192,9 +197,9 @@ impl Assembler {
         Ok(())
     }
 
-    fn header(&mut self, text: &str, fields: Vec<(String, Raw)>) -> Result<(), String> {
-        let mut unknown = Vec::new();
-        for (name, raw) in fields {
+    fn header(&mut self, text: &str, fields: &[(String, Raw)]) -> Result<(), String> {
+        for field in fields {
+            let (name, raw) = field;
             let word = raw.plain_str(text);
             match (name.as_str(), word) {
                 ("format", Some("assay-history")) | ("time_unit", Some("ns")) => {}
@@ -209,20 +214,19 @@ impl Assembler {
                         "header: unsupported {name} (see docs/formats/history.md)"
                     ));
                 }
-                _ => unknown.push((name, raw)),
+                _ => self.ignore(std::slice::from_ref(field)),
             }
         }
-        self.ignore(unknown);
         Ok(())
     }
 
-    fn fault(&mut self, text: &str, event: &Event) -> Result<(), String> {
+    fn fault(&mut self, text: &str, others: &[(String, Raw)], event: &Event) -> Result<(), String> {
         let epoch = self.value(text, event, Column::FaultEpoch)?;
         if epoch.is_null() {
             return Err("a fault needs a fault_epoch".to_string());
         }
         let time = |wanted: &str| {
-            let raw = event.others.iter().find(|(name, _)| name == wanted);
+            let raw = others.iter().find(|(name, _)| name == wanted);
             raw.and_then(|(_, raw)| raw.int(text))
                 .ok_or_else(|| format!("a fault needs {wanted}, a whole number of nanoseconds"))
         };
@@ -235,7 +239,7 @@ impl Assembler {
         Ok(())
     }
 
-    fn footer(&mut self, text: &str, fields: Vec<(String, Raw)>) -> Result<(), String> {
+    fn footer(&mut self, text: &str, fields: &[(String, Raw)]) -> Result<(), String> {
         for (name, raw) in fields {
             let count = raw.int(text).and_then(|count| u64::try_from(count).ok());
             match (name.as_str(), count) {
@@ -247,15 +251,15 @@ impl Assembler {
         Ok(())
     }
 
-    fn ignore(&mut self, fields: Vec<(String, Raw)>) {
+    fn ignore(&mut self, fields: &[(String, Raw)]) {
         for (name, _) in fields {
-            super::count_ignored(&mut self.ignored, &name);
+            super::count_ignored(&mut self.ignored, name);
         }
     }
 }
 
 fn time(text: &str, event: &Event, column: Column) -> Result<Option<i64>, String> {
-    let raw = event.fields[column as usize];
+    let raw = event.field(column);
     if raw == Raw::NULL {
         return Ok(None);
     }

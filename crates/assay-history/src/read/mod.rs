@@ -15,6 +15,10 @@ mod jepsen;
 mod json;
 mod jsonl;
 mod jsonl_build;
+mod jsonl_event;
+mod jsonl_template;
+#[cfg(test)]
+mod jsonl_template_test;
 mod notation;
 mod pairing;
 mod pipeline;
@@ -22,8 +26,10 @@ mod porcupine;
 mod raw;
 #[cfg(test)]
 mod scan_test;
+mod shape;
 mod txn_cut;
 mod txn_pairing;
+mod usual_value;
 
 pub use detect::Format;
 pub use error::ReadError;

@@ -3,7 +3,8 @@
 use super::edn::{self, Edn};
 use super::edn_value;
 use super::json::{self, Json};
-use super::raw::{Held, Raw, Shape};
+use super::raw::{Held, Raw};
+use super::shape::Shape;
 use super::txn_cut::{RawMops, Walk, cut_mops, scan_small_ints};
 use crate::txn::MopKind;
 use crate::value::{ValueId, Values};
@@ -87,6 +88,7 @@ pub(super) fn intern<N: Notation>(
 ) -> Result<ValueId, String> {
     match raw.held(block) {
         Held::Known(id) => Ok(id),
+        Held::Int(int) => Ok(values.int(int)),
         Held::Text(text) => N::intern(text, values),
     }
 }

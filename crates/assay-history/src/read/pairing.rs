@@ -45,7 +45,7 @@ pub(super) struct Assembler<N> {
 }
 
 impl<N: Notation> Assemble<Event> for Assembler<N> {
-    fn take(&mut self, text: &str, _side: &(), event: Event) -> Result<(), ReadError> {
+    fn take(&mut self, text: &str, _side: &(), event: &Event) -> Result<(), ReadError> {
         let (line, record) = (event.line, self.records);
         self.apply(text, event).map_err(|message| match self.dialect {
             Dialect::Jepsen => ReadError::record(line, with_record(message, line, record)),
@@ -88,7 +88,7 @@ impl<N: Notation> Assembler<N> {
         self.builder.finish()
     }
 
-    fn apply(&mut self, text: &str, event: Event) -> Result<(), String> {
+    fn apply(&mut self, text: &str, event: &Event) -> Result<(), String> {
         let at = match self.dialect {
             Dialect::Jepsen => self.records,
             Dialect::PorcupineLog => event.line,
@@ -103,8 +103,8 @@ impl<N: Notation> Assembler<N> {
         }
         match event.kind {
             Kind::Skip => self.builder.meta().records_skipped += 1,
-            Kind::Invoke => self.invoke(text, &event, at)?,
-            Kind::Ok | Kind::Fail | Kind::Info => self.complete(text, &event, at)?,
+            Kind::Invoke => self.invoke(text, event, at)?,
+            Kind::Ok | Kind::Fail | Kind::Info => self.complete(text, event, at)?,
         }
         self.records += 1;
         Ok(())

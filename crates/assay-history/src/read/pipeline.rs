@@ -66,7 +66,7 @@ pub(super) trait Cut: Send {
 /// Puts events together.
 pub(super) trait Assemble<E, S = ()> {
     /// Takes in one event of the block `text`.
-    fn take(&mut self, text: &str, side: &S, event: E) -> Result<(), ReadError>;
+    fn take(&mut self, text: &str, side: &S, event: &E) -> Result<(), ReadError>;
 
     /// Says more precisely where an error is that stopped the cutting after the last event taken.
     fn locate(&self, error: ReadError) -> ReadError {
@@ -151,8 +151,8 @@ fn assemble<E, S, A: Assemble<E, S>>(
 ) -> Result<(), ReadError> {
     for turn in (0..receive.len()).cycle() {
         // Blocks go round in order: if there is none at this turn, there is none later.
-        let Ok(mut block) = receive[turn].recv() else { break };
-        for event in block.events.drain(..) {
+        let Ok(block) = receive[turn].recv() else { break };
+        for event in &block.events {
             assembler.take(&block.text, &block.side, event)?;
         }
         if let Some(error) = block.error {

@@ -34,7 +34,7 @@ pub(super) struct TxnAssembler<N> {
 }
 
 impl<N: Notation> Assemble<TxnEvent, RawMops> for TxnAssembler<N> {
-    fn take(&mut self, text: &str, side: &RawMops, event: TxnEvent) -> Result<(), ReadError> {
+    fn take(&mut self, text: &str, side: &RawMops, event: &TxnEvent) -> Result<(), ReadError> {
         let (line, record) = (event.event.line, self.records);
         self.apply(text, side, event)
             .map_err(|message| ReadError::record(line, with_record(message, line, record)))
@@ -82,8 +82,8 @@ impl<N: Notation> TxnAssembler<N> {
         Ok(self.builder.finish())
     }
 
-    fn apply(&mut self, text: &str, side: &RawMops, event: TxnEvent) -> Result<(), String> {
-        let TxnEvent { event, mops: (first, end) } = event;
+    fn apply(&mut self, text: &str, side: &RawMops, event: &TxnEvent) -> Result<(), String> {
+        let &TxnEvent { ref event, mops: (first, end) } = event;
         let at = u32::try_from(self.records).ok().filter(|&at| at < u32::MAX);
         let at = at.ok_or("a history holds at most 2^32 - 2 records")?;
         self.builder.record_line(u32::try_from(event.line).unwrap_or(u32::MAX));
@@ -92,10 +92,10 @@ impl<N: Notation> TxnAssembler<N> {
         }
         match event.kind {
             Kind::Skip => self.builder.meta().records_skipped += 1,
-            Kind::Invoke => self.invoke(text, &event, at)?,
+            Kind::Invoke => self.invoke(text, event, at)?,
             Kind::Ok => {
-                let open = self.close(text, &event)?;
-                let end_time = Some(self.moment(text, &event, at)?);
+                let open = self.close(text, event)?;
+                let end_time = Some(self.moment(text, event, at)?);
                 self.builder.complete(TxnIndex(open.txn), Outcome::Ok, end_time, at);
                 match event.value.span() {
                     Some(_) => {
@@ -107,10 +107,10 @@ impl<N: Notation> TxnAssembler<N> {
                 self.spare.push(open.wants);
             }
             Kind::Fail | Kind::Info => {
-                let open = self.close(text, &event)?;
+                let open = self.close(text, event)?;
                 let outcome =
                     if event.kind == Kind::Fail { Outcome::Fail } else { Outcome::Unknown };
-                let end_time = Some(self.moment(text, &event, at)?);
+                let end_time = Some(self.moment(text, event, at)?);
                 self.builder.complete(TxnIndex(open.txn), outcome, end_time, at);
                 self.wanted(&open, outcome)?;
                 self.spare.push(open.wants);
