@@ -49,12 +49,8 @@ impl Server {
 
     /// Answers until nobody is left to ask.
     pub(super) fn run(mut self) {
-        loop {
-            let (woken, asked, over) = match self.wait() {
-                Ok(events) => events,
-                // Without the kernel's word there is nothing left to do but to let go.
-                Err(_) => break,
-            };
+        // Without the kernel's word there is nothing left to do but to let go.
+        while let Ok((woken, asked, over)) = self.wait() {
             if woken {
                 self.let_go_of_lifted();
             }
