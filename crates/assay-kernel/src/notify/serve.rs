@@ -185,10 +185,14 @@ impl Server {
         };
         match rule.rule.deed {
             Deed::Fail(errno) => {
-                if self.listener.reply(stopped.id, Answer::Fail(errno.code())) {
-                    count(&counters.failed);
-                    count(&rule.hits);
-                    state.hit(&file);
+                // First the count: whoever sees the effect has to find it counted.
+                count(&counters.failed);
+                count(&rule.hits);
+                state.hit(&file);
+                if !self.listener.reply(stopped.id, Answer::Fail(errno.code())) {
+                    // Nobody was left to feel it.
+                    counters.failed.fetch_sub(1, Ordering::SeqCst);
+                    rule.hits.fetch_sub(1, Ordering::SeqCst);
                 }
             }
             Deed::Delay(delay) => {
