@@ -21,8 +21,15 @@ pub struct CatalogRow {
 impl CatalogRow {
     /// What this machine lacks to inject it; `None` if nothing.
     pub fn lacks(&self) -> Option<String> {
-        let missing = self.id == "skew" && crate::clock::libfaketime().is_none();
-        missing.then(|| crate::clock::ClockError::Missing.to_string())
+        let answering = || assay_kernel::notify::probe().err();
+        match self.id {
+            "skew" if crate::clock::libfaketime().is_some() => None,
+            "skew" => answering().map(|why| format!("{why}; nor is libfaketime installed")),
+            "fsync-fail" | "slow-fsync" | "disk-readonly" | "disk-enospc" | "slowclock" => {
+                answering()
+            }
+            _ => None,
+        }
     }
 }
 
@@ -350,8 +357,56 @@ pub const CATALOG: &[CatalogRow] = &[
         id: "fsync-fail",
         group: "Storage",
         name: "fsync failure",
-        carried: Carried::Elsewhere,
-        caveat: "needs a file system or system calls of our own",
+        carried: Carried::Here {
+            does: "answers fsync and its relatives below the node's directory with EIO",
+            counter: "calls failed",
+            victim: "EIO in the node's log; a node that ends; writes refused",
+            heal: "the rule is lifted; the next sync passes",
+        },
+        caveat: "needs a node started under watch; what was written stays in the kernel, so nothing \
+                 is lost unless the node gives it up; syncing by io_submit is not seen",
+    },
+    CatalogRow {
+        id: "slow-fsync",
+        group: "Storage",
+        name: "slow fsync",
+        carried: Carried::Here {
+            does: "keeps fsync and its relatives below the node's directory waiting",
+            counter: "calls delayed",
+            victim: "latencies of writes; warnings about a slow disk in the node's log",
+            heal: "the rule is lifted; what waits is let go",
+        },
+        caveat: "needs a node started under watch; reading and writing are not slowed",
+    },
+    CatalogRow {
+        id: "disk-readonly",
+        group: "Storage",
+        name: "disk turned read-only",
+        carried: Carried::Here {
+            does: "answers writing, growing, cutting and opening to write with EROFS, below the \
+                   node's directory",
+            counter: "calls failed",
+            victim: "EROFS in the node's log; writes refused",
+            heal: "the rule is lifted; the next write passes",
+        },
+        caveat: "needs a node started under watch, which costs time at each write, also to sockets; \
+                 by answering system calls: removing, renaming and mapped memory still work, as \
+                 they would not on such a disk",
+    },
+    CatalogRow {
+        id: "disk-enospc",
+        group: "Storage",
+        name: "writes without space",
+        carried: Carried::Here {
+            does: "answers writing, allocating and making files with ENOSPC, below the node's \
+                   directory",
+            counter: "calls failed",
+            victim: "ENOSPC in the node's log; writes refused",
+            heal: "the rule is lifted; the next write passes",
+        },
+        caveat: "needs a node started under watch, which costs time at each write, also to sockets; \
+                 overwriting fails, too, as on a file system that never overwrites in place; a \
+                 disk that is really full is disk-full",
     },
     CatalogRow {
         id: "corrupt",
@@ -377,23 +432,31 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Time",
         name: "clock skew",
         carried: Carried::Here {
-            does: "moves the time of day of a process that was started with libfaketime",
-            counter: "milliseconds a clock is off, as another program started alike sees it",
+            does: "moves the time of day of a process, by answering its looks at the clock, or by \
+                   libfaketime",
+            counter: "looks at a moved clock; with libfaketime, milliseconds a clock is off, as \
+                      another program started alike sees it",
             victim: "time stamps in its log; leases that end early or late",
-            heal: "the offset is set to zero; another program sees the right time",
+            heal: "the rule is lifted, or the offset set to zero; the right time is seen",
         },
-        caveat: "needs libfaketime (scripts/install-deps.sh) and a node started with it, and is \
-                 refused otherwise; programs that do not ask the C library for the time, such \
-                 as those written in Go, are not moved; timers are not moved; sleeping until a \
-                 moment of the monotonic clock, as Python does, fails under libfaketime 0.9.10",
+        caveat: "needs a node started under watch, or with libfaketime (scripts/install-deps.sh), \
+                 and is refused otherwise; timers and the monotonic clock are not moved; \
+                 libfaketime does not move programs that do not ask the C library for the time, \
+                 such as those written in Go, and under its version 0.9.10 sleeping until a moment \
+                 of the monotonic clock, as Python does, fails",
     },
     CatalogRow {
         id: "slowclock",
         group: "Time",
         name: "slow clock",
-        carried: Carried::Elsewhere,
-        caveat: "libfaketime counts its rate from the start of a process: set on a running one, \
-                 the clock would jump, which is skew",
+        carried: Carried::Here {
+            does: "lets the time of day of a process run at another rate, from where it was",
+            counter: "looks at a moved clock",
+            victim: "time stamps in its log fall behind",
+            heal: "the rule is lifted; the clock jumps to the right time",
+        },
+        caveat: "needs a node started under watch; libfaketime cannot do it without a jump; timers \
+                 and the monotonic clock keep their rate, and most leases are measured by those",
     },
     CatalogRow {
         id: "roll-wrong",

@@ -3,7 +3,7 @@
 use crate::clock::set_right;
 use crate::files::remove_junk;
 use crate::journal::{BadLine, Contents, Create, Entry, Journal, JournalError, Undo, unix_ms};
-use crate::process::{Process, ProcessState, boot_id};
+use crate::process::{Process, ProcessError, ProcessState, boot_id};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -104,15 +104,34 @@ fn undone(undo: &Undo, same_boot: bool) -> Result<String, String> {
         Undo::Restart { pid, .. } => {
             Ok(format!("process {pid}: was ended; start the node again if it is needed"))
         }
-        Undo::Resume { pid, .. } if !same_boot => {
+        Undo::Resume { pid, .. } | Undo::EndUnanswered { pid, .. } if !same_boot => {
             Ok(format!("process {pid}: the machine was started anew since"))
         }
         Undo::Resume { pid, start_ticks } => {
             resumed(&Process { pid: *pid, start_ticks: *start_ticks })
         }
+        Undo::EndUnanswered { pid, start_ticks } => {
+            ended_unanswered(&Process { pid: *pid, start_ticks: *start_ticks })
+        }
         Undo::Restore { corruption } => corruption.undo().map_err(|error| error.to_string()),
         Undo::Remove { path } => remove_junk(path).map_err(|error| error.to_string()),
         Undo::SetClock { path } => set_right(path).map_err(|error| error.to_string()),
+    }
+}
+
+/// Ends a process that nobody answers, and says what was found. Whoever holds the journal of a run
+/// knows that the run has ended, and with it whoever answered.
+fn ended_unanswered(process: &Process) -> Result<String, String> {
+    let pid = process.pid;
+    match process.state().map_err(|error| error.to_string())? {
+        ProcessState::Gone => Ok(format!("process {pid}: is gone")),
+        _ => match process.kill() {
+            Ok(()) | Err(ProcessError::NoSuchProcess { .. }) => Ok(format!(
+                "process {pid}: was killed: nobody was left to answer its system calls; start the \
+                 node again if it is needed"
+            )),
+            Err(error) => Err(error.to_string()),
+        },
     }
 }
 

@@ -59,6 +59,14 @@ pub enum Undo {
         /// The junk.
         path: PathBuf,
     },
+    /// The system calls of a process are answered by the process that wrote this. When that one
+    /// has ended, they fail for good, and all one can do is to end the process.
+    EndUnanswered {
+        /// Its number.
+        pid: u32,
+        /// When it started.
+        start_ticks: u64,
+    },
     /// A clock is off, by what stands in a file.
     SetClock {
         /// The file.
@@ -69,6 +77,10 @@ pub enum Undo {
 impl Undo {
     pub(crate) fn resume(process: &Process) -> Undo {
         Undo::Resume { pid: process.pid, start_ticks: process.start_ticks }
+    }
+
+    pub(crate) fn end_unanswered(process: &Process) -> Undo {
+        Undo::EndUnanswered { pid: process.pid, start_ticks: process.start_ticks }
     }
 
     pub(crate) fn restart(process: &Process) -> Undo {

@@ -34,6 +34,7 @@
 //!   time; for TCP connections and for UDP datagrams.
 //! - [`Process`]: stop, resume and kill, never the wrong one.
 //! - [`Clock`]: the time of day of a process, moved while it runs.
+//! - [`CallFault`], [`ClockFault`]: disks and clocks, by answering the system calls of a node.
 //! - [`rolling`]: nodes restarted one after the other, in the right order or the wrong one.
 //! - [`shapes`]: partitions as pure functions from nodes to cuts.
 //! - [`schedule`]: which fault when, from a seed.
@@ -58,6 +59,7 @@ mod proxy;
 pub mod rolling;
 pub mod schedule;
 pub mod shapes;
+mod system_calls;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
@@ -77,3 +79,4 @@ pub use proxy::{
     Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,
     Rules, Share, Transport,
 };
+pub use system_calls::{CallFault, ClockFault, WatchedNode};

@@ -49,12 +49,8 @@ impl Server {
 
     /// Answers until nobody is left to ask.
     pub(super) fn run(mut self) {
-        loop {
-            let (woken, asked, over) = match self.wait() {
-                Ok(events) => events,
-                // Without the kernel's word there is nothing left to do but to let go.
-                Err(_) => break,
-            };
+        // Without the kernel's word there is nothing left to do but to let go.
+        while let Ok((woken, asked, over)) = self.wait() {
             if woken {
                 self.let_go_of_lifted();
             }
@@ -189,10 +185,14 @@ impl Server {
         };
         match rule.rule.deed {
             Deed::Fail(errno) => {
-                if self.listener.reply(stopped.id, Answer::Fail(errno.code())) {
-                    count(&counters.failed);
-                    count(&rule.hits);
-                    state.hit(&file);
+                // First the count: whoever sees the effect has to find it counted.
+                count(&counters.failed);
+                count(&rule.hits);
+                state.hit(&file);
+                if !self.listener.reply(stopped.id, Answer::Fail(errno.code())) {
+                    // Nobody was left to feel it.
+                    counters.failed.fetch_sub(1, Ordering::SeqCst);
+                    rule.hits.fetch_sub(1, Ordering::SeqCst);
                 }
             }
             Deed::Delay(delay) => {

@@ -70,7 +70,7 @@ impl Tapped {
                 return Err(handed.ok().flatten().unwrap_or(unheard));
             }
         };
-        let tap = Arc::new(Tap { state });
+        let tap = Arc::new(Tap { state, pid: child.id() });
         if watch.clock {
             match started(&first) {
                 Ok(()) => {}

@@ -155,9 +155,15 @@ impl State {
 #[derive(Debug)]
 pub struct Tap {
     pub(super) state: Arc<State>,
+    pub(super) pid: u32,
 }
 
 impl Tap {
+    /// The process that was started.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// What is watched.
     pub fn watch(&self) -> Watch {
         self.state.watch
@@ -183,6 +189,17 @@ impl Tap {
     /// # Errors
     /// If these calls are not watched, or the rule is not possible.
     pub fn impose(&self, mut rule: CallRule) -> Result<Arc<Imposed<CallRule>>, NotifyError> {
+        self.check(&rule)?;
+        // The kernel names files without links.
+        rule.below = canonical(&rule.below)?;
+        self.add(&self.state.rules, rule)
+    }
+
+    /// Whether such a rule could be imposed.
+    ///
+    /// # Errors
+    /// As [`Tap::impose`] has them.
+    pub fn check(&self, rule: &CallRule) -> Result<(), NotifyError> {
         let (watched, calls) = match rule.calls {
             Calls::Syncs => (self.state.watch.syncs, "syncs"),
             Calls::Writes => (self.state.watch.writes, "writes"),
@@ -197,12 +214,7 @@ impl Tap {
             let limit = format!("at most {} ms", DELAY_MAX.as_millis());
             return Err(NotifyError::Range { what: "a delay in ms", value, limit });
         }
-        // The kernel names files without links.
-        rule.below = rule
-            .below
-            .canonicalize()
-            .map_err(|source| NotifyError::Directory { directory: rule.below.clone(), source })?;
-        self.add(&self.state.rules, rule)
+        canonical(&rule.below).map(|_there| ())
     }
 
     /// Moves the time of day from now on. Several rules add up.
@@ -210,6 +222,15 @@ impl Tap {
     /// # Errors
     /// If the clock is not watched, or is to be moved too far.
     pub fn impose_clock(&self, rule: ClockRule) -> Result<Arc<Imposed<ClockRule>>, NotifyError> {
+        self.check_clock(rule)?;
+        self.add(&self.state.clocks, rule)
+    }
+
+    /// Whether such a rule of the clock could be imposed.
+    ///
+    /// # Errors
+    /// As [`Tap::impose_clock`] has them.
+    pub fn check_clock(&self, rule: ClockRule) -> Result<(), NotifyError> {
         if !self.state.watch.clock {
             return Err(NotifyError::NotWatched { calls: "looks at the clock" });
         }
@@ -222,7 +243,7 @@ impl Tap {
             let limit = format!("{RATE_PPM_MIN} to {RATE_PPM_MAX}");
             return Err(NotifyError::Range { what: "a rate in ppm", value, limit });
         }
-        self.add(&self.state.clocks, rule)
+        Ok(())
     }
 
     fn add<R>(
@@ -273,6 +294,11 @@ impl Tap {
         let _no_stop = lock(&self.state.tracing);
         child.try_wait()
     }
+}
+
+fn canonical(directory: &Path) -> Result<PathBuf, NotifyError> {
+    let failed = |source| NotifyError::Directory { directory: directory.to_path_buf(), source };
+    directory.canonicalize().map_err(failed)
 }
 
 fn remove<R>(rules: &Mutex<Vec<Arc<Imposed<R>>>>, imposed: &Imposed<R>) -> bool {

@@ -146,6 +146,7 @@ fn a_process_that_would_not_notice_is_refused() {
 #[test]
 fn the_catalogue_says_what_this_machine_lacks() {
     let row = fault("skew", Action::Pause(Vec::new())).id.row();
-    assert_eq!(row.lacks().is_none(), libfaketime().is_some());
+    let answering = assay_kernel::notify::probe().is_ok();
+    assert_eq!(row.lacks().is_none(), libfaketime().is_some() || answering);
     assert_eq!(fault("pause", Action::Pause(Vec::new())).id.row().lacks(), None);
 }

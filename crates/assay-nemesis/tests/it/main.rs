@@ -11,3 +11,4 @@ mod rolling;
 mod schedule;
 mod shapes;
 mod support;
+mod system_calls;
