@@ -13,6 +13,7 @@ pub mod cgroup;
 mod device;
 pub mod limits;
 mod mountinfo;
+mod paths;
 pub mod volume;
 mod wait;
 
