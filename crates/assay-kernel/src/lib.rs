@@ -19,6 +19,7 @@ pub mod limits;
 mod mountinfo;
 pub mod net;
 pub mod notify;
+mod paths;
 pub mod volume;
 mod wait;
 

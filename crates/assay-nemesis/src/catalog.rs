@@ -104,6 +104,60 @@ pub const CATALOG: &[CatalogRow] = &[
         caveat: "a node is a process here: its data directory stays, as a volume would",
     },
     CatalogRow {
+        id: "cg-freeze",
+        group: "Process",
+        name: "freeze of a whole node",
+        carried: Carried::Here {
+            does: "freezes the control group of a node, children included",
+            counter: "groups frozen that use no processor time",
+            victim: "a gap in heartbeats; timeouts of clients",
+            heal: "the group is thawed; the kernel says so",
+        },
+        caveat: "needs root and a node started in a control group; the kernel goes on \
+                 acknowledging TCP; under version 1 of control groups what is frozen cannot be \
+                 killed before it is thawed",
+    },
+    CatalogRow {
+        id: "cpu-quota",
+        group: "Process",
+        name: "less processor time",
+        carried: Carried::Here {
+            does: "lets the control group of a node have a share of one core",
+            counter: "periods held back",
+            victim: "latencies of clients; heartbeats that come late",
+            heal: "the limit is lifted; the kernel has none",
+        },
+        caveat: "needs root and a node started in a control group; a node that idles is never held \
+                 back",
+    },
+    CatalogRow {
+        id: "memory-limit",
+        group: "Process",
+        name: "less memory",
+        carried: Carried::Here {
+            does: "lets the control group of a node have so much memory",
+            counter: "times memory was refused or a process killed for it",
+            victim: "its end by signal 9, or allocations that fail",
+            heal: "the limit is lifted; the owner of the system starts what was killed",
+        },
+        caveat: "needs root and a node started in a control group; refused if the node has more \
+                 than that already; files it has cached are given up first",
+    },
+    CatalogRow {
+        id: "fd-exhaustion",
+        group: "Process",
+        name: "no more descriptors",
+        carried: Carried::Here {
+            does: "lowers the soft limit on open files to what a process has open",
+            counter: "processes without a descriptor left",
+            victim: "EMFILE in its log; connections that are not accepted",
+            heal: "the soft limit is raised again and read back",
+        },
+        caveat: "needs no privilege for processes of the same user; what is open stays open, and \
+                 whoever closes something may open as much again; a process may raise its own \
+                 soft limit",
+    },
+    CatalogRow {
         id: "part-full",
         group: "Network",
         name: "full partition",
@@ -330,16 +384,57 @@ pub const CATALOG: &[CatalogRow] = &[
         id: "fsync-loss",
         group: "Storage",
         name: "power loss",
-        carried: Carried::Elsewhere,
-        caveat: "needs a block device of its own; killing a process does not lose what the \
-                 kernel has",
+        carried: Carried::Here {
+            does: "stops the nodes, cuts their volumes off at once and kills them: what they had \
+                   not synced is gone",
+            counter: "volumes cut",
+            victim: "refused connections; recovery finds less than was written",
+            heal: "the volume is mounted again, which replays its journal, and proven by a synced \
+                   write; the owner of the system starts the node again",
+        },
+        caveat: "needs root and a node whose data lies on a volume of its own, and is refused \
+                 otherwise; ext4 commits every five seconds by itself, so only what is younger is \
+                 surely lost; a cache inside the disk and torn sectors are not imitated",
     },
     CatalogRow {
         id: "slow-disk",
         group: "Storage",
         name: "slow disk",
-        carried: Carried::Elsewhere,
-        caveat: "needs control groups or a file system of our own",
+        carried: Carried::Here {
+            does: "lets the control group of a node write only so many bytes or times a second to \
+                   its volume",
+            counter: "bytes or writes under the limit: more than it lets pass at once",
+            victim: "how long its syncs take; latencies of clients",
+            heal: "the limit is lifted; the kernel has none",
+        },
+        caveat: "needs root, and a node started in a control group with its data on a volume of its \
+                 own; under version 1 of control groups only syncs and direct writes are slowed",
+    },
+    CatalogRow {
+        id: "fs-readonly",
+        group: "Storage",
+        name: "file system turned read-only",
+        carried: Carried::Here {
+            does: "makes the node's ext4 find an error, on which it turns read-only",
+            counter: "volumes read-only",
+            victim: "EROFS in the node's log",
+            heal: "the node is killed, its volume mounted again and proven by a synced write; the \
+                   owner of the system starts the node again",
+        },
+        caveat: "needs root and a node whose data lies on a volume of its own, and is refused \
+                 otherwise; healing ends the node: the file system comes back only by mounting it",
+    },
+    CatalogRow {
+        id: "torn-tail",
+        group: "Storage",
+        name: "torn write",
+        carried: Carried::Here {
+            does: "turns the last bytes of a file that are not zero into zeros",
+            counter: "bits and bytes different",
+            victim: "what recovery says about the end of its log",
+            heal: "the original is put back unless the node has written since",
+        },
+        caveat: "needs no privilege; while the node is down: one that runs has the end in memory",
     },
     CatalogRow {
         id: "bitflip",

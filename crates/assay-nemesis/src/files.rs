@@ -40,6 +40,12 @@ pub enum Damage {
         /// How many bytes of it.
         bytes: u64,
     },
+    /// The last bytes that are not zero become zero, as when a write was torn: in a file that was
+    /// allocated beforehand the end of what was written is not the end of the file.
+    TearTail {
+        /// How many bytes.
+        bytes: u64,
+    },
 }
 
 /// A file, and what is done to it.
@@ -185,6 +191,11 @@ impl Corruption {
             Damage::Truncate { bytes } => {
                 let cut = usize::try_from(bytes).unwrap_or(usize::MAX).min(damaged.len());
                 damaged.truncate(damaged.len() - cut);
+            }
+            Damage::TearTail { bytes } => {
+                let end = damaged.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                let torn = usize::try_from(bytes).unwrap_or(usize::MAX).min(end);
+                damaged[end - torn..end].fill(0);
             }
             Damage::FlipBits { count, seed } => {
                 let mut rng = ChaCha20Rng::seed_from_u64(seed);

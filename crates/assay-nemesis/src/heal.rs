@@ -1,9 +1,11 @@
 //! Healing what a killed Assay left behind, from nothing but its journal.
 
 use crate::clock::set_right;
+use crate::descriptors::raised;
 use crate::files::remove_junk;
 use crate::journal::{BadLine, Contents, Create, Entry, Journal, JournalError, Undo, unix_ms};
 use crate::process::{Process, ProcessError, ProcessState, boot_id};
+use assay_kernel::{cgroup, volume};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -68,6 +70,16 @@ pub fn heal_journal(path: &Path) -> Result<HealReport, JournalError> {
     Ok(report)
 }
 
+/// Removes the control groups and the volumes that a killed run left below its directory, and says
+/// line by line what was undone. Needs no journal: they are found by their place. Processes are not
+/// ended; end those of the run first, or a volume they use is only taken out of sight.
+pub fn clear_below(run: &Path) -> Vec<Result<String, String>> {
+    // What is frozen cannot let go of a volume.
+    let mut lines = cgroup::clear(run);
+    lines.extend(volume::clear(run));
+    lines
+}
+
 struct OpenFault {
     fault: u64,
     id: String,
@@ -104,7 +116,11 @@ fn undone(undo: &Undo, same_boot: bool) -> Result<String, String> {
         Undo::Restart { pid, .. } => {
             Ok(format!("process {pid}: was ended; start the node again if it is needed"))
         }
-        Undo::Resume { pid, .. } | Undo::EndUnanswered { pid, .. } if !same_boot => {
+        Undo::Resume { pid, .. }
+        | Undo::EndUnanswered { pid, .. }
+        | Undo::SetDescriptors { pid, .. }
+            if !same_boot =>
+        {
             Ok(format!("process {pid}: the machine was started anew since"))
         }
         Undo::Resume { pid, start_ticks } => {
@@ -116,6 +132,14 @@ fn undone(undo: &Undo, same_boot: bool) -> Result<String, String> {
         Undo::Restore { corruption } => corruption.undo().map_err(|error| error.to_string()),
         Undo::Remove { path } => remove_junk(path).map_err(|error| error.to_string()),
         Undo::SetClock { path } => set_right(path).map_err(|error| error.to_string()),
+        Undo::FreeGroup { run, node } => match cgroup::free(run, node) {
+            Ok(0) => Ok(format!("{node}: its group is gone")),
+            Ok(_) => Ok(format!("{node}: its group is thawed and without limits")),
+            Err(error) => Err(format!("{node}: {error}")),
+        },
+        Undo::SetDescriptors { pid, start_ticks, soft } => {
+            raised(&Process { pid: *pid, start_ticks: *start_ticks }, *soft)
+        }
     }
 }
 

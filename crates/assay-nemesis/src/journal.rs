@@ -8,6 +8,7 @@
 
 use crate::files::Corruption;
 use crate::process::Process;
+use assay_kernel::cgroup::Group;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -72,6 +73,22 @@ pub enum Undo {
         /// The file.
         path: PathBuf,
     },
+    /// The control group of a node is frozen or limited.
+    FreeGroup {
+        /// The directory of the run, which groups are called after.
+        run: PathBuf,
+        /// The node.
+        node: String,
+    },
+    /// A process may not open anything more.
+    SetDescriptors {
+        /// Its number.
+        pid: u32,
+        /// When it started.
+        start_ticks: u64,
+        /// Its soft limit before; `None` was no limit.
+        soft: Option<u64>,
+    },
 }
 
 impl Undo {
@@ -81,6 +98,10 @@ impl Undo {
 
     pub(crate) fn end_unanswered(process: &Process) -> Undo {
         Undo::EndUnanswered { pid: process.pid, start_ticks: process.start_ticks }
+    }
+
+    pub(crate) fn free(group: &Group) -> Undo {
+        Undo::FreeGroup { run: group.run().to_path_buf(), node: group.node().to_string() }
     }
 
     pub(crate) fn restart(process: &Process) -> Undo {

@@ -35,10 +35,13 @@
 //! - [`Process`]: stop, resume and kill, never the wrong one.
 //! - [`Clock`]: the time of day of a process, moved while it runs.
 //! - [`CallFault`], [`ClockFault`]: disks and clocks, by answering the system calls of a node.
+//! - [`PowerLoss`], [`ReadOnlyDisk`], [`SlowDisk`], [`CpuQuota`], [`MemoryLimit`], [`Freeze`]: what
+//!   root can take from a node; [`FewDescriptors`], what anybody can.
 //! - [`rolling`]: nodes restarted one after the other, in the right order or the wrong one.
 //! - [`shapes`]: partitions as pure functions from nodes to cuts.
 //! - [`schedule`]: which fault when, from a seed.
 //! - [`Injector`], [`Guard`], [`heal_journal`]: announce, act, measure, undo, prove.
+//! - [`clear_below`]: removes the volumes and groups that a killed run left.
 //! - [`CATALOG`]: every fault by name; docs/faults.md is made from it.
 //!
 //! This crate does not know plans, models and rules of verdicts: it gives numbers. Nor does it
@@ -46,6 +49,7 @@
 
 mod catalog;
 mod clock;
+mod descriptors;
 mod fault;
 mod files;
 mod guard;
@@ -54,8 +58,10 @@ mod injector;
 mod journal;
 mod means;
 mod meter;
+mod power;
 mod process;
 mod proxy;
+mod resources;
 pub mod rolling;
 pub mod schedule;
 pub mod shapes;
@@ -63,16 +69,18 @@ mod system_calls;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
+pub use descriptors::FewDescriptors;
 pub use fault::{Action, Fault, FaultId, Skew, Window};
 pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};
 pub use guard::{Guard, HealError, Healed, Restart, Victim};
-pub use heal::{HealReport, HealedFault, heal_journal};
+pub use heal::{HealReport, HealedFault, clear_below, heal_journal};
 pub use injector::{InjectError, Injector};
 pub use journal::{
     BadLine, Contents, Entry, JOURNAL_BYTES_MAX, JOURNAL_NAME, JOURNAL_VERSION, Journal,
     JournalError, Undo, lock_file,
 };
 pub use means::{ByMeans, Means, Reading};
+pub use power::{DiskNode, PowerLoss, ReadOnlyDisk};
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
@@ -80,3 +88,4 @@ pub use proxy::{
     Rules, Share, Transport,
 };
 pub use system_calls::{CallFault, ClockFault, WatchedNode};
+pub use resources::{CpuQuota, Freeze, MemoryLimit, SlowDisk};

@@ -5,6 +5,7 @@ use super::hierarchy::{Hierarchies, Hierarchy, Version};
 use super::leftovers::{pids_in, remove_directory};
 use super::place::{Place, lift};
 use super::{Controller, REMOVE_TIME_MAX};
+use crate::paths::whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +17,8 @@ const NAME_BYTES_MAX: usize = 100;
 /// is removed if it is empty.
 #[derive(Debug)]
 pub struct Group {
+    run: PathBuf,
+    node: String,
     places: BTreeMap<Controller, Place>,
     /// Why the others are not there.
     absent: BTreeMap<Controller, String>,
@@ -23,8 +26,7 @@ pub struct Group {
 
 /// The name of all groups of a run: the path itself may be long and hold anything.
 pub(super) fn run_name(run: &Path) -> String {
-    let absolute = || std::path::absolute(run).unwrap_or_else(|_| run.to_path_buf());
-    let path = run.canonicalize().unwrap_or_else(|_| absolute());
+    let path = whole(run);
     // FNV-1a: the same in every version of this program, which a heal by another needs.
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let bytes = path.as_os_str().as_encoded_bytes();
@@ -41,15 +43,16 @@ impl Group {
         if !(fits && node.bytes().all(plain)) {
             return Err(CgroupError::BadName { name: node.to_string() });
         }
-        Group::make_in(&Hierarchies::here()?, &run_name(run), node)
+        Group::make_in(&Hierarchies::here()?, run, node)
     }
 
-    fn make_in(hierarchies: &Hierarchies, run: &str, node: &str) -> Result<Group, CgroupError> {
-        let mut group = Group { places: BTreeMap::new(), absent: BTreeMap::new() };
-        let mut first = None;
+    fn make_in(hierarchies: &Hierarchies, run: &Path, node: &str) -> Result<Group, CgroupError> {
+        let (places, absent) = (BTreeMap::new(), BTreeMap::new());
+        let mut group = Group { run: whole(run), node: node.to_string(), places, absent };
+        let (name, mut first) = (run_name(run), None);
         for controller in Controller::ALL {
             let found = hierarchies.with(controller);
-            match found.and_then(|found| place(found, controller, run, node)) {
+            match found.and_then(|found| place(found, controller, &name, node)) {
                 Ok(place) => _ = group.places.insert(controller, place),
                 Err(error) => {
                     group.absent.insert(controller, error.to_string());
@@ -61,6 +64,16 @@ impl Group {
             (true, Some(error)) => Err(error),
             _ => Ok(group),
         }
+    }
+
+    /// The directory of the run it was made for.
+    pub fn run(&self) -> &Path {
+        &self.run
+    }
+
+    /// The node it was made for.
+    pub fn node(&self) -> &str {
+        &self.node
     }
 
     /// Puts a running process into the group; children it starts from now on are in it as well.
@@ -198,8 +211,8 @@ mod tests {
     #[test]
     fn the_freezer_of_version_2_freezes_a_real_process() {
         let only_v2 = Hierarchies::here().expect("readable").without_v1();
-        let name = format!("assay-test-{}", std::process::id());
-        let group = match Group::make_in(&only_v2, &name, "n1") {
+        let run = PathBuf::from(format!("/no/such/run/{}", std::process::id()));
+        let group = match Group::make_in(&only_v2, &run, "n1") {
             Ok(group) => group,
             Err(error) => {
                 eprintln!("SKIPPED: no version 2 of control groups that can be used: {error}");

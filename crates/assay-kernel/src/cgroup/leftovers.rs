@@ -56,15 +56,27 @@ pub fn clear(run: &Path) -> Vec<Result<String, String>> {
     }
 }
 
+/// Thaws the group of a node and lifts its limits, and lets it stay; says in how many hierarchies
+/// it was there. This is how another process undoes what [`Group`](super::Group) did.
+pub fn free(run: &Path, node: &str) -> Result<usize, CgroupError> {
+    let found = leftovers(run)?;
+    let of_node = found.iter().filter(|group| group.file_name().is_some_and(|name| name == node));
+    of_node.map(|group| let_go(group)).try_fold(0, |count, freed| freed.map(|()| count + 1))
+}
+
+fn let_go(group: &Path) -> Result<(), CgroupError> {
+    for (version, file) in [(Version::V1, "freezer.state"), (Version::V2, "cgroup.freeze")] {
+        if group.join(file).exists() {
+            order(group, version, false)?;
+            settle(group, version, false)?;
+        }
+    }
+    lift(group)
+}
+
 fn clear_group(group: &Path, run: &str) -> Result<String, String> {
     let cleared = || {
-        for (version, file) in [(Version::V1, "freezer.state"), (Version::V2, "cgroup.freeze")] {
-            if group.join(file).exists() {
-                order(group, version, false)?;
-                settle(group, version, false)?;
-            }
-        }
-        lift(group)?;
+        let_go(group)?;
         let moved = move_out(group, run)?;
         remove_directory(group, REMOVE_TIME_MAX)?;
         Ok::<usize, CgroupError>(moved)

@@ -10,6 +10,8 @@ const PERIOD_US: u64 = 100_000;
 /// How much more memory and swap together may be than memory: the kernel does not count how often
 /// the sum is met, so memory has to be met first.
 const SWAP_BYTES: u64 = 1 << 20;
+/// Version 1 says no limit as the largest number of whole pages.
+const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// A share of one processor core, in percent; more than 100 is more than one core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,6 +70,17 @@ impl Group {
         }
     }
 
+    /// The limit on processor time as the kernel has it, in microseconds of each period.
+    pub fn cpu_limit(&self) -> Result<Option<u64>, CgroupError> {
+        let place = self.place(Controller::Cpu)?;
+        let text = match place.version {
+            Version::V1 => place.read("cpu.cfs_quota_us")?,
+            Version::V2 => place.read("cpu.max")?,
+        };
+        // Without a limit they say -1 or max.
+        Ok(text.split_whitespace().next().and_then(|quota| quota.parse().ok()))
+    }
+
     /// What the limit on processor time did so far.
     pub fn cpu_counts(&self) -> Result<CpuCounts, CgroupError> {
         let place = self.place(Controller::Cpu)?;
@@ -80,8 +93,8 @@ impl Group {
         Ok(CpuCounts { periods, throttled, throttled_us })
     }
 
-    /// Allows it so much memory, without the way out of swapping (but for a megabyte). Refused if it has more already
-    /// and cannot give it back.
+    /// Allows it so much memory, without the way out of swapping (but for a megabyte). Refused if
+    /// it has more already and cannot give it back.
     pub fn limit_memory(&self, bytes: u64) -> Result<(), CgroupError> {
         let place = self.place(Controller::Memory)?;
         match place.version {
@@ -111,6 +124,17 @@ impl Group {
                 place.write_if_there("memory.swap.max", "max")
             }
         }
+    }
+
+    /// The limit on memory as the kernel has it, in bytes.
+    pub fn memory_limit(&self) -> Result<Option<u64>, CgroupError> {
+        let place = self.place(Controller::Memory)?;
+        let text = match place.version {
+            Version::V1 => place.read("memory.limit_in_bytes")?,
+            Version::V2 => place.read("memory.max")?,
+        };
+        let bytes = text.trim().parse().ok();
+        Ok(bytes.filter(|bytes| *bytes < NO_LIMIT_BYTES))
     }
 
     /// What the limit on memory did so far.

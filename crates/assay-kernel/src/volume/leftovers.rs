@@ -3,6 +3,7 @@
 use super::error::{VolumeError, at};
 use super::loop_device::detach;
 use crate::mountinfo::{Mount, mounts};
+use crate::paths::whole;
 use crate::wait::wait_for;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -144,12 +145,7 @@ pub(super) fn holders(directory: &Path) -> String {
             continue;
         };
         let path = process.path();
-        let files = std::fs::read_dir(path.join("fd")).into_iter().flatten().flatten();
-        let links = files.map(|file| file.path());
-        let links = links.chain(["cwd", "root", "exe"].map(|link| path.join(link)));
-        let holds =
-            |link: PathBuf| std::fs::read_link(link).is_ok_and(|to| to.starts_with(directory));
-        if links.into_iter().any(holds) {
+        if uses(&path, directory) {
             let comm = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
             names.push(format!("{pid} ({})", comm.trim()));
         }
@@ -164,8 +160,10 @@ pub(super) fn holders(directory: &Path) -> String {
     }
 }
 
-/// A path as the kernel says it, also if it is not there any more.
-fn whole(path: &Path) -> PathBuf {
-    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    path.canonicalize().unwrap_or_else(|_| absolute())
+/// Whether a process, by its directory in /proc, has something open below a directory.
+pub(super) fn uses(process: &Path, directory: &Path) -> bool {
+    let files = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    let links = files.map(|file| file.path());
+    let mut links = links.chain(["cwd", "root", "exe"].map(|link| process.join(link)));
+    links.any(|link| std::fs::read_link(link).is_ok_and(|to| to.starts_with(directory)))
 }

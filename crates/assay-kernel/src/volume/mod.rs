@@ -38,7 +38,7 @@ pub use probe::probe;
 use crate::device::Device;
 use crate::wait::wait_for;
 use error::at;
-use leftovers::holders;
+use leftovers::{holders, uses};
 use loop_device::LoopDevice;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -122,6 +122,11 @@ impl Volume {
     /// The block device, for limits of control groups.
     pub fn device(&self) -> Device {
         self.loop_device.device
+    }
+
+    /// Whether a process has something of it open, or stands in it.
+    pub fn is_used_by(&self, pid: u32) -> bool {
+        uses(&PathBuf::from(format!("/proc/{pid}")), &self.mount_point)
     }
 
     /// How many bytes can still be written.

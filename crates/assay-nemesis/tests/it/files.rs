@@ -46,6 +46,24 @@ fn damage_is_done_in_place_counted_and_undone() {
 }
 
 #[test]
+fn the_tail_that_is_torn_ends_where_the_writing_did() {
+    let (directory, _, injector) = injector(None);
+    let path = directory.path().join("wal");
+    let with_tail = |tail: &[u8]| [&[7; 100], tail, &[0; 4096]].concat();
+    std::fs::write(&path, with_tail(&[1, 0, 255, 3])).expect("a file");
+    let action = corrupt(&path, Damage::TearTail { bytes: 3 });
+    let mut guard = injector.inject(fault("torn-tail", action), Victim::unasked()).expect("on");
+    assert_eq!(std::fs::read(&path).expect("a file"), with_tail(&[1, 0, 0, 0]));
+    assert_eq!(guard.sample().injector.during, Some(8 + 2), "bits that were set");
+    guard.heal().expect("undone");
+    assert_eq!(std::fs::read(&path).expect("a file"), with_tail(&[1, 0, 255, 3]));
+    std::fs::write(&path, [0; 100]).expect("a file");
+    let nothing = corrupt(&path, Damage::TearTail { bytes: 3 });
+    let mut guard = injector.inject(fault("torn-tail", nothing), Victim::unasked()).expect("on");
+    assert_eq!(guard.sample().injector.state(), LandingState::Missed, "there was no tail");
+}
+
+#[test]
 fn the_same_seed_damages_the_same_bits() {
     let damaged = |seed| {
         let (directory, _, injector) = injector(None);

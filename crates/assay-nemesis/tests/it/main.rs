@@ -2,11 +2,14 @@
 
 mod clock;
 mod datagrams;
+mod disks;
 mod files;
 mod guard;
 mod journal;
+mod machine;
 mod process;
 mod proxy;
+mod resources;
 mod rolling;
 mod schedule;
 mod shapes;
