@@ -32,6 +32,7 @@
 //!
 //! - [`Mesh`]: proxies, one for each link, with rules for each direction that can be changed at any
 //!   time; for TCP connections and for UDP datagrams.
+//! - [`PacketFault`], [`DnsFault`]: the same and more for packets, in a network of namespaces.
 //! - [`Process`]: stop, resume and kill, never the wrong one.
 //! - [`Clock`]: the time of day of a process, moved while it runs.
 //! - [`rolling`]: nodes restarted one after the other, in the right order or the wrong one.
@@ -53,6 +54,7 @@ mod injector;
 mod journal;
 mod means;
 mod meter;
+mod packets;
 mod process;
 mod proxy;
 pub mod rolling;
@@ -71,6 +73,7 @@ pub use journal::{
     JournalError, Undo, lock_file,
 };
 pub use means::{ByMeans, Means, Reading};
+pub use packets::{DnsFault, PacketFault};
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
