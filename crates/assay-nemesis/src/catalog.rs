@@ -181,7 +181,8 @@ pub const CATALOG: &[CatalogRow] = &[
             heal: "rules are lifted; a new connection passes",
         },
         caveat: "one-way for what applications say; the kernels go on acknowledging, as no \
-                 packet filter could arrange",
+                 packet filter could arrange; in a network of namespaces packets are dropped, and \
+                 with them acknowledgements of the other way",
     },
     CatalogRow {
         id: "loss",
@@ -193,8 +194,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "retries; gaps in sequence numbers",
             heal: "rules are lifted; a datagram passes there and back",
         },
-        caveat: "on links of datagrams only: TCP repairs single losses, and the fault is refused \
-                 there",
+        caveat: "through proxies on links of datagrams only: TCP repairs single losses, and the \
+                 fault is refused there; in a network of namespaces it hits packets of any kind",
     },
     CatalogRow {
         id: "delay",
@@ -213,7 +214,8 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Network",
         name: "bandwidth cap",
         carried: Carried::Here {
-            does: "lets so many bytes per second pass, over each connection",
+            does: "lets so many bytes per second pass, over each connection; in a network of \
+                   namespaces over each link, and throws away what waits longer than 200 ms",
             counter: "chunks limited",
             victim: "throughput; latencies of large answers",
             heal: "rules are lifted; what waits is let go",
@@ -266,8 +268,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "repeated requests that it counts",
             heal: "rules are lifted; a datagram passes there and back",
         },
-        caveat: "on links of datagrams only: TCP removes duplicates, and the fault is refused \
-                 there",
+        caveat: "through proxies on links of datagrams only: TCP removes duplicates, and the \
+                 fault is refused there; in a network of namespaces it hits packets of any kind",
     },
     CatalogRow {
         id: "reorder",
@@ -279,8 +281,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "its counter of datagrams out of order",
             heal: "rules are lifted; a datagram passes there and back",
         },
-        caveat: "on links of datagrams only; one that nothing follows goes on after 50 ms and is \
-                 not counted",
+        caveat: "through proxies on links of datagrams only; one that nothing follows goes on \
+                 after 50 ms and is not counted; in a network of namespaces it hits packets of any \
+                 kind, for 20 ms",
     },
     CatalogRow {
         id: "meta-out",
@@ -293,6 +296,19 @@ pub const CATALOG: &[CatalogRow] = &[
             heal: "rules are lifted; a new connection passes",
         },
         caveat: "caches mask it: operations that must ask the store have to be under way",
+    },
+    CatalogRow {
+        id: "dns-out",
+        group: "Network",
+        name: "names out of reach",
+        carried: Carried::Here {
+            does: "leaves questions for names without an answer",
+            counter: "questions for names unanswered",
+            victim: "lookups that fail for the moment (EAI_AGAIN); connects that wait for a name",
+            heal: "questions are answered again; one is asked to see it",
+        },
+        caveat: "in a network of namespaces only; a node that was given addresses, or keeps names \
+                 once it knows them, does not notice",
     },
     CatalogRow {
         id: "part-bridge",

@@ -32,6 +32,7 @@
 //!
 //! - [`Mesh`]: proxies, one for each link, with rules for each direction that can be changed at any
 //!   time; for TCP connections and for UDP datagrams.
+//! - [`PacketFault`], [`DnsFault`]: the same and more for packets, in a network of namespaces.
 //! - [`Process`]: stop, resume and kill, never the wrong one.
 //! - [`Clock`]: the time of day of a process, moved while it runs.
 //! - [`CallFault`], [`ClockFault`]: disks and clocks, by answering the system calls of a node.
@@ -59,6 +60,7 @@ mod journal;
 mod means;
 mod meter;
 mod power;
+mod packets;
 mod process;
 mod proxy;
 mod resources;
@@ -81,6 +83,7 @@ pub use journal::{
 };
 pub use means::{ByMeans, Means, Reading};
 pub use power::{DiskNode, PowerLoss, ReadOnlyDisk};
+pub use packets::{DnsFault, PacketFault};
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,

@@ -164,7 +164,7 @@ pub(super) fn run(program: Option<&Program>, ways: &[Way]) -> Result<i32, Inside
     for way in ways {
         match run_by(*way, command.as_ref()) {
             Ok(code) => return Ok(code),
-            Err((step, source)) if step == "starting the program" => {
+            Err(("starting the program", source)) => {
                 let program = program.map_or_else(PathBuf::new, |program| program.path.clone());
                 return Err(InsideError::Program { program, source });
             }
