@@ -400,8 +400,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "how long its syncs take; latencies of clients",
             heal: "the limit is lifted; the kernel has none",
         },
-        caveat: "needs root, and a node started in a control group with its data on a volume of its \
-                 own; under version 1 of control groups only syncs and direct writes are slowed",
+        caveat: "needs root, and a node started in a control group with its data on a volume of \
+                 its own; under version 1 of control groups only syncs and direct writes are slowed",
     },
     CatalogRow {
         id: "fs-readonly",

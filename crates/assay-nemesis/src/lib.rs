@@ -64,6 +64,7 @@ mod resources;
 pub mod rolling;
 pub mod schedule;
 pub mod shapes;
+mod slow_disk;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
@@ -85,4 +86,5 @@ pub use proxy::{
     Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,
     Rules, Share, Transport,
 };
-pub use resources::{CpuQuota, Freeze, MemoryLimit, SlowDisk};
+pub use resources::{CpuQuota, Freeze, MemoryLimit};
+pub use slow_disk::SlowDisk;
