@@ -1,9 +1,9 @@
 //! A small disk of a node's own, which can lose power, fill up or turn read-only.
 //!
 //! A [`Volume`] is an ext4 in a file, on a loop device, mounted where a node keeps its data. What a
-//! node has synced survives [`Volume::cut_power`], what it has only written does not: that is what a
-//! kill of the process cannot show, because the kernel keeps what it was given. Nothing but root is
-//! needed, no device mapper and no file system of our own.
+//! node has synced survives [`Volume::cut_power`], what it has only written does not: that is what
+//! a kill of the process cannot show, because the kernel keeps what it was given. Nothing but root
+//! is needed, no device mapper and no file system of our own.
 //!
 //! ```no_run
 //! use assay_kernel::volume::Volume;
