@@ -14,6 +14,7 @@ NEEDED=(
     "go golang-go the adapter written in Go"
     "chromedriver chromium-driver driving that browser: zooming, filtering, screenshots"
     "faketime faketime moving the clock of a process (brings libfaketime)"
+    "/*sbin/mkfs.ext4 e2fsprogs disks that lose power (the tests of it need root)"
     "redis-server redis-server testing the client of Redis"
     "redis-cli redis-tools testing the client of Redis"
     "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"

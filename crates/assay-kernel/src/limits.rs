@@ -2,12 +2,12 @@
 //!
 //! The kernel gives a new descriptor the lowest number that is free, and refuses with EMFILE when
 //! that number is not below the soft limit. So a soft limit of just that number refuses the next
-//! one, whatever else is open. Only the soft limit is ever changed: the hard one could not be raised
-//! again. No privilege is needed for processes of the same user.
+//! one, whatever else is open. Only the soft limit is ever changed: the hard one could not be
+//! raised again. No privilege is needed for processes of the same user.
 //!
-//! What a process has open stays open; when it closes something it may open as much again. A process
-//! that waits with `poll` for more descriptors than the limit gets EINVAL: with gaps among its
-//! numbers it may meet that, too.
+//! What a process has open stays open; when it closes something it may open as much again. A
+//! process that waits with `poll` for more descriptors than the limit gets EINVAL: with gaps among
+//! its numbers it may meet that, too.
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::collections::BTreeSet;

@@ -409,8 +409,8 @@ pub const CATALOG: &[CatalogRow] = &[
                    write; the owner of the system starts the node again",
         },
         caveat: "needs root and a node whose data lies on a volume of its own, and is refused \
-                 otherwise; ext4 commits every five seconds by itself, so only what is younger is \
-                 surely lost; a cache inside the disk and torn sectors are not imitated",
+                 otherwise; ext4 commits every five seconds by itself, so only what is younger \
+                 is surely lost; a cache inside the disk and torn sectors are not imitated",
     },
     CatalogRow {
         id: "slow-disk",
@@ -423,8 +423,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "how long its syncs take; latencies of clients",
             heal: "the limit is lifted; the kernel has none",
         },
-        caveat: "needs root, and a node started in a control group with its data on a volume of its \
-                 own; under version 1 of control groups only syncs and direct writes are slowed",
+        caveat: "needs root, and a node started in a control group with its data on a volume of \
+                 its own; under version 1 of control groups only syncs and direct writes are \
+                 slowed",
     },
     CatalogRow {
         id: "fs-readonly",

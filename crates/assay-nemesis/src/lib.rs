@@ -59,14 +59,15 @@ mod injector;
 mod journal;
 mod means;
 mod meter;
-mod power;
 mod packets;
+mod power;
 mod process;
 mod proxy;
 mod resources;
 pub mod rolling;
 pub mod schedule;
 pub mod shapes;
+mod slow_disk;
 mod system_calls;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
@@ -82,8 +83,8 @@ pub use journal::{
     JournalError, Undo, lock_file,
 };
 pub use means::{ByMeans, Means, Reading};
-pub use power::{DiskNode, PowerLoss, ReadOnlyDisk};
 pub use packets::{DnsFault, PacketFault};
+pub use power::{DiskNode, PowerLoss, ReadOnlyDisk};
 pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
@@ -91,4 +92,6 @@ pub use proxy::{
     Rules, Share, Transport,
 };
 pub use system_calls::{CallFault, ClockFault, WatchedNode};
-pub use resources::{CpuQuota, Freeze, MemoryLimit, SlowDisk};
+
+pub use resources::{CpuQuota, Freeze, MemoryLimit};
+pub use slow_disk::SlowDisk;

@@ -26,9 +26,11 @@ impl DiskNode {
     fn preflight(&self) -> Result<(), String> {
         let DiskNode { node, processes, volume } = self;
         let point = volume.mount_point().display();
-        let lives = |process: &&Process| matches!(process.state(), Ok(state) if state != ProcessState::Gone);
-        let mut living = processes.iter().filter(lives);
-        if !living.any(|process| volume.is_used_by(process.pid)) {
+        let uses = |process: &Process| {
+            let lives = process.state().is_ok_and(|state| state != ProcessState::Gone);
+            lives && volume.is_used_by(process.pid)
+        };
+        if !processes.iter().any(uses) {
             return Err(format!(
                 "{node} has nothing open on {point}: start it with its data there"
             ));

@@ -7,7 +7,8 @@ use std::path::Path;
 const HEAD: &str = "\
 # Faults
 
-Everything Assay can do to a system on purpose, without privilege, and how it knows that it did.
+Everything Assay can do to a system on purpose, and how it knows that it did. Most of it needs no
+privilege; what needs root says so under *beware*.
 This page is made from the code: a test fails when they differ (`ASSAY_BLESS=1` writes it anew).
 
 A fault has landed when the *injector's counter* and a *victim's signal* both moved while it was on;

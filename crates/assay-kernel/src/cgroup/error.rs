@@ -56,7 +56,7 @@ pub enum CgroupError {
         text: String,
     },
     /// It was told to freeze or to thaw and did not.
-    #[error("{}: did not become {wanted} in {} s", path.display(), super::FREEZE_TIME_MAX.as_secs())]
+    #[error("{}: did not become {wanted} in {:?}", path.display(), super::FREEZE_TIME_MAX)]
     Stuck {
         /// The group.
         path: PathBuf,

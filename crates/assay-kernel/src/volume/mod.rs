@@ -1,9 +1,9 @@
 //! A small disk of a node's own, which can lose power, fill up or turn read-only.
 //!
 //! A [`Volume`] is an ext4 in a file, on a loop device, mounted where a node keeps its data. What a
-//! node has synced survives [`Volume::cut_power`], what it has only written does not: the difference
-//! between the two is what a kill of the process cannot show, because the kernel keeps what it was
-//! given. Nothing but root is needed, no device mapper and no file system of our own.
+//! node has synced survives [`Volume::cut_power`], what it has only written does not: that is what
+//! a kill of the process cannot show, because the kernel keeps what it was given. Nothing but root
+//! is needed, no device mapper and no file system of our own.
 //!
 //! ```no_run
 //! use assay_kernel::volume::Volume;
@@ -22,8 +22,8 @@
 //! would have kept in a cache is not lost: the image is not flushed and not torn.
 //!
 //! What a killed process left is found without a record of it, by where it lies: [`leftovers`] and
-//! [`clear`] go through the mounts and the loop devices below a directory. So keep the image and the
-//! mount point below the directory of the run.
+//! [`clear`] go through the mounts and the loop devices below a directory. So keep the image and
+//! the mount point below the directory of the run.
 
 mod error;
 mod leftovers;
