@@ -1,7 +1,8 @@
 //! The client of ZooKeeper: registers and sets as nodes.
 //!
 //! Each client has a session with its own node and with no other. A server answers reads from what
-//! it has, which may be old: with the option `sync` it first catches up with the leader.
+//! it has, which may be old. That is how `reads` are unless they are `synced`: then the server first
+//! catches up with the leader.
 
 mod register;
 mod session;
@@ -44,13 +45,22 @@ impl Kind {
     }
 }
 
+/// What a server does before it answers a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reads {
+    /// Nothing.
+    Local,
+    /// It catches up with the leader.
+    Synced,
+}
+
 /// A client of ZooKeeper.
 struct ZookeeperClient {
     kind: Kind,
     addresses: Vec<SocketAddr>,
     names: Vec<String>,
     own: usize,
-    sync: bool,
+    reads: Reads,
     /// With its own node.
     session: Option<Session>,
     /// Whether the node above all others is there.
@@ -59,11 +69,12 @@ struct ZookeeperClient {
 
 impl ZookeeperClient {
     fn new(target: Target) -> Result<ZookeeperClient, ClientError> {
-        let sync = Options(&target.options).flag("sync", false)?;
+        let known = [("local", Reads::Local), ("synced", Reads::Synced)];
+        let reads = Options(&target.options).one_of("reads", &known)?;
         let kind = if target.generator == "set" { Kind::Set } else { Kind::Register };
         let Target { addresses, names, own, .. } = target;
         let (session, has_root) = (None, false);
-        Ok(ZookeeperClient { kind, addresses, names, own, sync, session, has_root })
+        Ok(ZookeeperClient { kind, addresses, names, own, reads, session, has_root })
     }
 
     /// A session with a node; without one nothing is sent.
@@ -103,7 +114,7 @@ impl ZookeeperClient {
         let key = key_name(call.key.as_ref().unwrap_or(&Value::Null));
         let (path, input) = (format!("{}/{key}", self.kind.root()), &call.input);
         let reads = matches!(call.op.as_str(), "read" | "contains");
-        if self.sync && reads {
+        if self.reads == Reads::Synced && reads {
             session.sync(&path).await.map_err(|error| session::trouble(&error))?;
         }
         let done: Result<Value, Error> = match (self.kind, call.op.as_str()) {
