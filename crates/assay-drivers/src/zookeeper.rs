@@ -2,7 +2,9 @@
 //!
 //! Each client has a session with its own node and with no other. A server answers reads from what
 //! it has, which may be old. That is how `reads` are unless they are `synced`: then the server first
-//! catches up with the leader.
+//! catches up with the leader. A server that leads catches up with nobody, although it may have told
+//! others to apply what it has not applied itself yet. So only reads that are `confirmed`, by a
+//! transaction of the same session that goes before them, are never old.
 
 mod register;
 mod session;
@@ -52,6 +54,8 @@ enum Reads {
     Local,
     /// It catches up with the leader.
     Synced,
+    /// It applies a transaction that a majority has agreed on.
+    Confirmed,
 }
 
 /// A client of ZooKeeper.
@@ -69,7 +73,8 @@ struct ZookeeperClient {
 
 impl ZookeeperClient {
     fn new(target: Target) -> Result<ZookeeperClient, ClientError> {
-        let known = [("local", Reads::Local), ("synced", Reads::Synced)];
+        let known =
+            [("local", Reads::Local), ("synced", Reads::Synced), ("confirmed", Reads::Confirmed)];
         let reads = Options(&target.options).one_of("reads", &known)?;
         let kind = if target.generator == "set" { Kind::Set } else { Kind::Register };
         let Target { addresses, names, own, .. } = target;
@@ -114,9 +119,12 @@ impl ZookeeperClient {
         let key = key_name(call.key.as_ref().unwrap_or(&Value::Null));
         let (path, input) = (format!("{}/{key}", self.kind.root()), &call.input);
         let reads = matches!(call.op.as_str(), "read" | "contains");
-        if self.reads == Reads::Synced && reads {
-            session.sync(&path).await.map_err(|error| session::trouble(&error))?;
-        }
+        let up_to_date = match self.reads {
+            Reads::Synced if reads => session.sync(&path).await,
+            Reads::Confirmed if reads => register::confirm(session).await,
+            _ => Ok(()),
+        };
+        up_to_date.map_err(|error| session::trouble(&error))?;
         let done: Result<Value, Error> = match (self.kind, call.op.as_str()) {
             (Kind::Register, "read") => register::read(session, &path).await,
             (Kind::Register, "write") => {

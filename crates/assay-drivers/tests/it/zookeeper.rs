@@ -156,7 +156,8 @@ fn zookeeper_ensembles_are_read_at_each_server_and_outlive_one() {
     let mut servers = ensemble();
     let addresses = servers.each_ref().map(|server| server.address);
     let mut clients = [0, 1, 2].map(|own| {
-        let target = target(&addresses, own, "register", json!({ "reads": "synced" }));
+        let reads = ["confirmed", "synced", "confirmed"][own];
+        let target = target(&addresses, own, "register", json!({ "reads": reads }));
         assay_drivers::open("zookeeper", target).expect("a client")
     });
     check(clients[0].as_mut(), &[("write", "k0", json!(1), NULL)]);
@@ -179,7 +180,7 @@ fn zookeeper_ensembles_are_read_at_each_server_and_outlive_one() {
 #[test]
 fn zookeeper_options_that_mean_nothing_are_errors() {
     let cases = [
-        ("register", json!({ "reads": "always" }), "one of `local`, `synced`"),
+        ("register", json!({ "reads": "always" }), "one of `local`, `synced`, `confirmed`"),
         ("queue", json!({}), "nothing for the generator `queue`"),
     ];
     for (generator, options, expected) in cases {

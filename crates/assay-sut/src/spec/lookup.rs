@@ -122,7 +122,7 @@ mod tests {
         assert!(about("other").is_ok_and(|about| about.starts_with("mine: ")));
         for name in ["nothing", "../systems/kv", "", "a/b"] {
             let error = about(name).expect_err(name).to_string();
-            assert!(error.contains("kv, other"), "{error}");
+            assert!(error.contains("kv, nats, other"), "{error}");
         }
     }
 }
