@@ -46,6 +46,11 @@ entries![
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (
+        "postgres-lost-update",
+        "read committed of PostgreSQL loses updates; repeatable read does not",
+        "PostgreSQL documentation on isolation; Berenson and others, 1995 (P4)"
+    ),
+    (
         "postgres-write-skew",
         "repeatable read of PostgreSQL shows write skew; serializable does not",
         "PostgreSQL documentation on isolation; Jepsen, PostgreSQL 12.3, 2020"
