@@ -56,6 +56,11 @@ entries![
         "PostgreSQL documentation on isolation; Jepsen, PostgreSQL 12.3, 2020"
     ),
     (
+        "queue-ack-before-work",
+        "jobs acknowledged before they are done are lost with their consumer; after, they are not",
+        "RabbitMQ documentation on acknowledgements; Redis documentation on LMOVE"
+    ),
+    (
         "redis-sentinel-lost-writes",
         "a cut-off Redis master acknowledges writes that are thrown away; with WAIT they are not",
         "Jepsen, Redis Sentinel, 2013; Redis documentation on Sentinel"
