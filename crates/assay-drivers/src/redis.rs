@@ -1,4 +1,4 @@
-//! The client of Redis: registers, sets, counters, queues and locks as its own data types.
+//! The client of Redis: registers, sets, counters, queues, locks and leases as its own data types.
 //!
 //! Without the option `sentinel` the client talks to its own node and to no other. With it the
 //! addresses are those of Sentinels: the client asks them for the master, and asks again when the
@@ -6,6 +6,8 @@
 //! many replicas have it.
 
 mod dump;
+mod jobs;
+mod leases;
 mod link;
 mod locks;
 mod request;
@@ -17,6 +19,8 @@ use crate::options::Options;
 use crate::resend::Resending;
 use crate::trouble::{Trouble, reply};
 use assay_workload::{Call, Reply};
+use jobs::{Acknowledge, Jobs};
+use leases::Leases;
 use link::{Link, LinkError};
 use locks::Locks;
 use redis::{Value, cmd};
@@ -48,6 +52,8 @@ struct RedisClient {
     master: Option<Link>,
     wait: u64,
     locks: Locks,
+    leases: Leases,
+    jobs: Jobs,
 }
 
 impl RedisClient {
@@ -62,6 +68,8 @@ impl RedisClient {
             master: None,
             wait: options.natural("wait", 0..=WAIT_MAX, 0)?,
             locks: Locks::new(&options, target.session)?,
+            leases: Leases::new(&options)?,
+            jobs: Jobs::new(&options)?,
             names: target.names,
             own: target.own,
             links: target.addresses.into_iter().map(Link::new).collect(),
@@ -107,7 +115,12 @@ impl RedisClient {
     }
 
     fn operate(&mut self, call: &Call, deadline: Instant) -> Reply {
-        let request = match Request::new(self.kind, call, &mut self.locks) {
+        let sent = Instant::now();
+        let request = match self.kind {
+            Kind::Lease => self.leases.request(call),
+            kind => Request::new(kind, call, &mut self.locks),
+        };
+        let request = match request {
             Ok(request) => request,
             Err(trouble) => return trouble.reply(self.decided_by(call.node)),
         };
@@ -126,6 +139,9 @@ impl RedisClient {
             Ok(answer) => request.output(answer),
             Err(error) => Err(error.clone().into()),
         };
+        if let (Kind::Lease, Ok(output)) = (self.kind, &outcome) {
+            self.leases.hear(call, output, sent);
+        }
         if request.only_reads() {
             outcome = outcome.map_err(Trouble::of_reading);
         }
@@ -166,7 +182,11 @@ impl RedisClient {
     }
 
     fn dump(&mut self, call: &Call, node: usize, deadline: Instant) -> Result<Json, Trouble> {
-        let command = dump::command(self.kind);
+        let prefix = match self.kind {
+            Kind::Queue => self.jobs.dumped(),
+            kind => kind.prefix().to_string(),
+        };
+        let command = dump::command(self.kind, prefix);
         let answer = if self.sentinel.is_empty() {
             self.links[node].ask(&command, deadline)
         } else {
@@ -192,6 +212,9 @@ impl Client for RedisClient {
                 self.links.iter_mut().for_each(Link::close);
                 self.master = None;
                 reply(Ok(Json::Null), Some(name))
+            }
+            "dequeue" if self.jobs.acknowledge != Acknowledge::AtOnce => {
+                reply(self.job(call, deadline), Some(name))
             }
             _ => self.operate(call, deadline),
         }

@@ -1,7 +1,10 @@
 //! The client of ZooKeeper: registers and sets as nodes.
 //!
 //! Each client has a session with its own node and with no other. A server answers reads from what
-//! it has, which may be old: with the option `sync` it first catches up with the leader.
+//! it has, which may be old. That is how `reads` are unless they are `synced`: then the server first
+//! catches up with the leader. A server that leads catches up with nobody, although it may have told
+//! others to apply what it has not applied itself yet. So only reads that are `confirmed`, by a
+//! transaction of the same session that goes before them, are never old.
 
 mod register;
 mod session;
@@ -44,13 +47,24 @@ impl Kind {
     }
 }
 
+/// What a server does before it answers a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reads {
+    /// Nothing.
+    Local,
+    /// It catches up with the leader.
+    Synced,
+    /// It applies a transaction that a majority has agreed on.
+    Confirmed,
+}
+
 /// A client of ZooKeeper.
 struct ZookeeperClient {
     kind: Kind,
     addresses: Vec<SocketAddr>,
     names: Vec<String>,
     own: usize,
-    sync: bool,
+    reads: Reads,
     /// With its own node.
     session: Option<Session>,
     /// Whether the node above all others is there.
@@ -59,11 +73,13 @@ struct ZookeeperClient {
 
 impl ZookeeperClient {
     fn new(target: Target) -> Result<ZookeeperClient, ClientError> {
-        let sync = Options(&target.options).flag("sync", false)?;
+        let known =
+            [("local", Reads::Local), ("synced", Reads::Synced), ("confirmed", Reads::Confirmed)];
+        let reads = Options(&target.options).one_of("reads", &known)?;
         let kind = if target.generator == "set" { Kind::Set } else { Kind::Register };
         let Target { addresses, names, own, .. } = target;
         let (session, has_root) = (None, false);
-        Ok(ZookeeperClient { kind, addresses, names, own, sync, session, has_root })
+        Ok(ZookeeperClient { kind, addresses, names, own, reads, session, has_root })
     }
 
     /// A session with a node; without one nothing is sent.
@@ -103,9 +119,12 @@ impl ZookeeperClient {
         let key = key_name(call.key.as_ref().unwrap_or(&Value::Null));
         let (path, input) = (format!("{}/{key}", self.kind.root()), &call.input);
         let reads = matches!(call.op.as_str(), "read" | "contains");
-        if self.sync && reads {
-            session.sync(&path).await.map_err(|error| session::trouble(&error))?;
-        }
+        let up_to_date = match self.reads {
+            Reads::Synced if reads => session.sync(&path).await,
+            Reads::Confirmed if reads => register::confirm(session).await,
+            _ => Ok(()),
+        };
+        up_to_date.map_err(|error| session::trouble(&error))?;
         let done: Result<Value, Error> = match (self.kind, call.op.as_str()) {
             (Kind::Register, "read") => register::read(session, &path).await,
             (Kind::Register, "write") => {

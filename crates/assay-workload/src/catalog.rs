@@ -81,6 +81,12 @@ const TXN_OPS: OptionInfo =
     option("txn-ops", "how many micro-operations a transaction has, as a range", "\"1..4\"");
 const READ_PERCENT: OptionInfo =
     option("read-percent", "how many of the micro-operations read, in percent", "50");
+const PATTERN: OptionInfo = option(
+    "pattern",
+    "`mixed`: reads and writes in any order; `updates`: a transaction reads some objects and then \
+     writes each of them",
+    "\"mixed\"",
+);
 
 /// Options of every generator.
 pub(crate) const COMMON: &[OptionInfo] =
@@ -129,14 +135,14 @@ pub const GENERATORS: &[GeneratorInfo] = &[
     generator_of("rw-register", "Transactions that read and write several registers.",
         &[op("txn", "list of `[\"r\", key, null]` and `[\"w\", key, value]`",
              "the same with what was read", 1, true)],
-        &[TXN_OPS, READ_PERCENT, RETRY],
+        &[TXN_OPS, READ_PERCENT, PATTERN, RETRY],
         "reads each key once, some in a transaction; dumps every node, a map by key",
         &["rw-register", "replicas"]),
     generator_of("list-append", "Transactions that read and append to several lists. A list that \
          is long enough makes way for a new one.",
         &[op("txn", "list of `[\"r\", key, null]` and `[\"append\", key, value]`",
              "the same with what was read", 1, true)],
-        &[TXN_OPS, READ_PERCENT,
+        &[TXN_OPS, READ_PERCENT, PATTERN,
           option("appends-per-key", "about how long a list gets before a new key takes its place",
               "128"), RETRY],
         "reads each key once, some in a transaction; dumps every node, a map by key",
@@ -180,6 +186,7 @@ pub const GENERATORS: &[GeneratorInfo] = &[
           op("renew", "token", "–", 15, true), op("use", "token", "–", 45, true),
           op("release", "token", "–", 15, true)],
         &[option("ttl-ms", "how long a lease lasts, in milliseconds", "200"),
+          option("uses", "how many uses follow each grant at once", "0"),
           option("oversleep-percent", "how many of the holders oversleep, in percent", "20"),
           option("refusals-max", "after so many refusals they stop asking", "200")],
         "dumps every node: leases by key", &["lease", "linearizability:lease", "replicas"]),

@@ -75,6 +75,20 @@ impl<'a> Options<'a> {
         found.ok_or_else(|| Self::bad(name, "a text", &value))
     }
 
+    /// A text of a few.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &str,
+        known: &[(&str, T)],
+    ) -> Result<T, ConfigError> {
+        let value = self.value(name);
+        let found = known.iter().find(|(word, _)| value.as_str() == Some(word));
+        found.map(|(_, meant)| *meant).ok_or_else(|| {
+            let words: Vec<String> = known.iter().map(|(word, _)| format!("`{word}`")).collect();
+            Self::bad(name, format!("one of {}", words.join(", ")), &value)
+        })
+    }
+
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, ConfigError> {
         let value = self.value(name);
         let items = value.as_array().filter(|items| !items.is_empty());

@@ -4,7 +4,7 @@ use crate::call::{Call, Reply, Script};
 use crate::catalog::{GENERATORS, GeneratorInfo, Resend, generator};
 use crate::config::{CLIENTS_MAX, Config, ConfigError, KEYS_MAX};
 use crate::finals::Finals;
-use crate::generators::{BANK, Client, Kind, Lists, Oversleep, Style, account};
+use crate::generators::{BANK, Client, Habits, Kind, Lists, Oversleep, Pattern, Style, account};
 use crate::keys::Keys;
 use crate::mix::Mix;
 use crate::near::did_you_mean;
@@ -22,6 +22,8 @@ const FINAL_TXN_KEYS: u64 = 16;
 const RETRIES_MAX: u64 = 100;
 /// The longest lease: a day, in milliseconds.
 const TTL_MS_MAX: u64 = 86_400_000;
+/// Uses that follow one grant.
+const USES_MAX: u64 = 1_000;
 /// Amounts of money: sums of them stay far from what 64 bits hold.
 const AMOUNT_MAX: u64 = 1_000_000_000;
 
@@ -138,7 +140,7 @@ impl Workload {
                 keys.for_each(|number| finals.dump(Some(key(number)), dumped));
                 return Box::new(finals);
             }
-            Kind::Lock | Kind::Lease { .. } => {}
+            Kind::Lock | Kind::Lease(_) => {}
             Kind::Membership { .. } => (0..nodes).for_each(|node| {
                 let view = Call::new("view", None, Value::Null);
                 finals.once(Call { node: Some(node), ..view });
@@ -173,6 +175,8 @@ fn kind(info: &GeneratorInfo, config: &Config, options: &Options<'_>) -> Result<
         "rw-register" | "list-append" => Kind::Txn(Style {
             ops: options.range("txn-ops", 1..=TXN_OPS_MAX)?,
             read_percent: percent("read-percent")?,
+            pattern: options
+                .one_of("pattern", &[("mixed", Pattern::Mixed), ("updates", Pattern::Updates)])?,
             lists: match info.name {
                 "list-append" => Some(Lists {
                     appends_per_key: options.natural("appends-per-key", 1..=1_000_000)?,
@@ -186,13 +190,14 @@ fn kind(info: &GeneratorInfo, config: &Config, options: &Options<'_>) -> Result<
         "log" => Kind::Log { whole_read_percent: percent("whole-read-percent")? },
         "counter" => Kind::Counter,
         "lock" => Kind::Lock,
-        "lease" => Kind::Lease {
+        "lease" => Kind::Lease(Habits {
             ttl_ms: options.natural("ttl-ms", 1..=TTL_MS_MAX)?,
+            uses: options.natural("uses", 0..=USES_MAX)?,
             oversleep: Oversleep {
                 percent: percent("oversleep-percent")?,
                 refusals_max: options.natural("refusals-max", 1..=1_000_000)?,
             },
-        },
+        }),
         "bank" => Kind::Bank {
             accounts: config.keys,
             balance: options.natural("balance", 0..=AMOUNT_MAX)?,

@@ -47,9 +47,19 @@ entries![
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (
+        "postgres-lost-update",
+        "read committed of PostgreSQL loses updates; repeatable read does not",
+        "PostgreSQL documentation on isolation; Berenson and others, 1995 (P4)"
+    ),
+    (
         "postgres-write-skew",
         "repeatable read of PostgreSQL shows write skew; serializable does not",
         "PostgreSQL documentation on isolation; Jepsen, PostgreSQL 12.3, 2020"
+    ),
+    (
+        "queue-ack-before-work",
+        "jobs acknowledged before they are done are lost with their consumer; after, they are not",
+        "RabbitMQ documentation on acknowledgements; Redis documentation on LMOVE"
     ),
     (
         "redis-sentinel-lost-writes",

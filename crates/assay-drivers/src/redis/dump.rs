@@ -16,15 +16,15 @@ for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
 end
 return dump";
 
-/// The command that dumps all objects of a kind.
-pub(super) fn command(kind: Kind) -> Cmd {
+/// The command that dumps all objects of a kind whose keys begin so.
+pub(super) fn command(kind: Kind, prefix: String) -> Cmd {
     let words: &[&str] = match kind {
-        Kind::Register | Kind::Counter | Kind::Lock => &["GET"],
+        Kind::Register | Kind::Counter | Kind::Lock | Kind::Lease => &["GET"],
         Kind::Set => &["SMEMBERS"],
         Kind::Queue => &["LRANGE", "0", "-1"],
     };
-    let arguments = [kind.prefix()].into_iter().chain(words.iter().copied());
-    script(DUMP, &[], &arguments.map(str::to_string).collect::<Vec<String>>())
+    let arguments = [prefix].into_iter().chain(words.iter().map(ToString::to_string));
+    script(DUMP, &[], &arguments.collect::<Vec<String>>())
 }
 
 /// The answer as a map by key, or what it has under `key`.
@@ -49,7 +49,9 @@ fn objects(kind: Kind, answer: &Value) -> Option<Map<String, Json>> {
     let mut objects = Map::new();
     for (key, value) in found {
         match kind {
-            Kind::Register | Kind::Counter => objects.insert(key.to_string(), json_of(value)?),
+            Kind::Register | Kind::Counter | Kind::Lease => {
+                objects.insert(key.to_string(), json_of(value)?)
+            }
             Kind::Lock => objects.insert(key.to_string(), holder(&json_of(value)?)),
             Kind::Set => objects.insert(key.to_string(), elements(value)?),
             Kind::Queue => {

@@ -3,6 +3,7 @@
 //! Values are kept as JSON text, so that what is read is what was written. Keys begin with the kind
 //! of object, by which a dump finds them.
 
+use super::jobs::waiting;
 use super::locks::Locks;
 use crate::trouble::{Trouble, key_name};
 use assay_workload::Call;
@@ -24,12 +25,13 @@ pub(super) enum Kind {
     Counter,
     Queue,
     Lock,
+    Lease,
 }
 
 impl Kind {
     /// Every generator there are commands for.
     pub(super) const GENERATORS: &[&str] =
-        &["register", "map", "session", "set", "counter", "queue", "lock"];
+        &["register", "map", "session", "set", "counter", "queue", "lock", "lease"];
 
     /// Of a generator.
     pub(super) fn named(generator: &str) -> Option<Kind> {
@@ -39,6 +41,7 @@ impl Kind {
             "counter" => Kind::Counter,
             "queue" => Kind::Queue,
             "lock" => Kind::Lock,
+            "lease" => Kind::Lease,
             _ => return None,
         })
     }
@@ -51,6 +54,7 @@ impl Kind {
             Kind::Counter => "counter:",
             Kind::Queue => "queue:",
             Kind::Lock => "lock:",
+            Kind::Lease => "lease:",
         }
     }
 }
@@ -84,6 +88,8 @@ pub(super) enum Reading {
     Fenced,
     /// 1 if it was held.
     Released,
+    /// 1 if the resource took the token.
+    Accepted,
 }
 
 impl Request {
@@ -141,7 +147,10 @@ impl Request {
             }
             (Reading::Acquired, _) => Some(Json::Null),
             (Reading::Fenced, Value::Int(token)) => Some(json!(token)),
-            (Reading::Released, Value::Int(1)) => Some(Json::Null),
+            (Reading::Released | Reading::Accepted, Value::Int(1)) => Some(Json::Null),
+            (Reading::Accepted, Value::Int(0)) => {
+                return Err(Trouble::Fail("refused: it has seen a newer token".to_string()));
+            }
             (Reading::Released, Value::Int(0)) => {
                 return Err(Trouble::Fail("not held".to_string()));
             }
@@ -166,11 +175,6 @@ impl Request {
     }
 }
 
-/// The list of what waits in a queue.
-fn waiting(name: &str) -> String {
-    format!("{}waiting:{name}", Kind::Queue.prefix())
-}
-
 /// The list of what was taken out of it.
 fn taken(name: &str) -> String {
     format!("{}taken:{name}", Kind::Queue.prefix())
@@ -182,7 +186,7 @@ pub(super) fn script(text: &str, keys: &[&str], arguments: &[String]) -> Cmd {
     cmd("EVAL").arg(text).arg(keys.len()).arg(keys).arg(arguments).to_owned()
 }
 
-fn mistake(why: &str) -> Trouble {
+pub(super) fn mistake(why: &str) -> Trouble {
     Trouble::Fail(format!("a call the client of redis has no words for: {why}"))
 }
 

@@ -68,6 +68,12 @@ pub(super) async fn cas(
 
 const ANY_VERSION: i32 = -1;
 
+/// A transaction that changes nothing: when it has been answered, the server has applied whatever
+/// was agreed on before it.
+pub(super) async fn confirm(client: &Client) -> Result<(), Error> {
+    is_latest(client, "/", ANY_VERSION).await
+}
+
 /// Asks the leader whether a node has this version.
 async fn is_latest(client: &Client, path: &str, version: i32) -> Result<(), Error> {
     let mut writer = client.new_multi_writer();

@@ -7,6 +7,8 @@ mod nats;
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod redis_work;
 mod server;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;

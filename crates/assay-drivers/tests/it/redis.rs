@@ -13,7 +13,7 @@ use std::time::Instant;
 
 const NULL: Value = Value::Null;
 
-fn start(more: &[&str]) -> Server {
+pub fn start(more: &[&str]) -> Server {
     start_at(free_address(), more)
 }
 
@@ -32,14 +32,14 @@ fn replica_of(master: SocketAddr, more: &[&str]) -> Server {
 }
 
 /// What `redis-cli` says.
-fn cli(address: SocketAddr, words: &[&str]) -> String {
+pub fn cli(address: SocketAddr, words: &[&str]) -> String {
     let mut command = Command::new(program("redis-cli", &[], "redis-tools"));
     command.args(["-h", &address.ip().to_string(), "-p", &address.port().to_string()]);
     let said = command.args(words).output().expect("it runs");
     String::from_utf8_lossy(&said.stdout).into_owned()
 }
 
-fn client(server: &Server, generator: &str, options: Value) -> Box<dyn Client> {
+pub fn client(server: &Server, generator: &str, options: Value) -> Box<dyn Client> {
     open("redis", &[server.address], generator, options)
 }
 

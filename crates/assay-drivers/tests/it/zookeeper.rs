@@ -80,7 +80,7 @@ fn client(server: &Server, generator: &str, options: Value) -> Box<dyn Client> {
 #[test]
 fn zookeeper_keeps_registers_and_sets() {
     let server = start();
-    let mut register = client(&server, "register", json!({ "sync": true }));
+    let mut register = client(&server, "register", json!({ "reads": "synced" }));
     check(
         register.as_mut(),
         &[
@@ -156,7 +156,8 @@ fn zookeeper_ensembles_are_read_at_each_server_and_outlive_one() {
     let mut servers = ensemble();
     let addresses = servers.each_ref().map(|server| server.address);
     let mut clients = [0, 1, 2].map(|own| {
-        let target = target(&addresses, own, "register", json!({ "sync": true }));
+        let reads = ["confirmed", "synced", "confirmed"][own];
+        let target = target(&addresses, own, "register", json!({ "reads": reads }));
         assay_drivers::open("zookeeper", target).expect("a client")
     });
     check(clients[0].as_mut(), &[("write", "k0", json!(1), NULL)]);
@@ -179,7 +180,7 @@ fn zookeeper_ensembles_are_read_at_each_server_and_outlive_one() {
 #[test]
 fn zookeeper_options_that_mean_nothing_are_errors() {
     let cases = [
-        ("register", json!({ "sync": "always" }), "`sync` is \"always\""),
+        ("register", json!({ "reads": "always" }), "one of `local`, `synced`, `confirmed`"),
         ("queue", json!({}), "nothing for the generator `queue`"),
     ];
     for (generator, options, expected) in cases {

@@ -25,17 +25,18 @@ const SAMPLES_MAX: usize = 5;
 /// Characters of a line that are shown.
 const SAMPLE_CHARS_MAX: usize = 300;
 
-/// Looks through all logs.
-pub fn scan<'p>(paths: impl IntoIterator<Item = &'p Path>) -> LogRecord {
+/// Looks through all logs. Lines with one of the texts `ordinary` are not suspicious: the system
+/// says such things when nothing is wrong with it.
+pub fn scan<'p>(paths: impl IntoIterator<Item = &'p Path>, ordinary: &[String]) -> LogRecord {
     let mut found = LogRecord::default();
     for path in paths {
         // A log that is not there has no lines; that nothing was read is seen in the count.
-        let _unread = scan_one(path, &mut found);
+        let _unread = scan_one(path, ordinary, &mut found);
     }
     found
 }
 
-fn scan_one(path: &Path, found: &mut LogRecord) -> io::Result<()> {
+fn scan_one(path: &Path, ordinary: &[String], found: &mut LogRecord) -> io::Result<()> {
     let mut reader = BufReader::new(File::open(path)?.take(LOG_BYTES_MAX));
     let mut line = Vec::new();
     loop {
@@ -46,7 +47,8 @@ fn scan_one(path: &Path, found: &mut LogRecord) -> io::Result<()> {
         found.lines += 1;
         let text = String::from_utf8_lossy(&line);
         let lower = text.to_lowercase();
-        if SUSPICIOUS.iter().any(|word| lower.contains(word)) {
+        let is_ordinary = ordinary.iter().any(|known| text.contains(known));
+        if SUSPICIOUS.iter().any(|word| lower.contains(word)) && !is_ordinary {
             found.suspicious += 1;
             if found.samples.len() < SAMPLES_MAX {
                 let name =
@@ -75,9 +77,11 @@ mod tests {
         ];
         let text: String = cases.iter().map(|(line, _)| format!("{line}\n")).collect();
         std::fs::write(&path, text).expect("written");
-        let found = scan([path.as_path()]);
+        let found = scan([path.as_path()], &[]);
         let bad = cases.iter().filter(|(_, bad)| *bad).count() as u64;
         assert_eq!((found.lines, found.suspicious), (cases.len() as u64, bad));
-        assert_eq!(scan([Path::new("/nowhere/at/all")]).lines, 0);
+        assert_eq!(scan([Path::new("/nowhere/at/all")], &[]).lines, 0);
+        let known = scan([path.as_path()], &["NullPointerException: x".to_string()]);
+        assert_eq!((known.lines, known.suspicious), (found.lines, found.suspicious - 1));
     }
 }

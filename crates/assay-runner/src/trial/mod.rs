@@ -220,7 +220,7 @@ impl Trial<'_> {
             quiescence,
             bypasses,
             clock_jumps: clock.jumps() + recorder.backwards(),
-            log: logs::scan(logs.iter().map(PathBuf::as_path)),
+            log: logs::scan(logs.iter().map(PathBuf::as_path), self.around.system.ordinary_lines()),
             elections: after.zip(elections).map(|(after, before)| after.saturating_sub(before)),
             judged: JudgedRecord::unreadable("nobody has looked yet".to_string()),
             sharpness: None,

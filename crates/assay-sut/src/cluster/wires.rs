@@ -5,7 +5,7 @@ use crate::roster::{Caller, Roster};
 use crate::spec::{Description, PortUse};
 use crate::template::Placeholder;
 use assay_nemesis::{LinkId, Mesh};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 
@@ -41,6 +41,8 @@ pub(crate) type Addresses = BTreeMap<String, Vec<SocketAddr>>;
 pub(crate) struct Wires {
     /// Where nodes really listen.
     pub(crate) listen: Addresses,
+    /// Ports at which nodes are known to reach each other without a proxy.
+    direct: BTreeSet<String>,
     /// For each node, where it reaches the others; itself where it listens.
     pub(crate) peers: Vec<Addresses>,
     /// Where everybody reaches the nodes, of ports that are told to everybody.
@@ -64,6 +66,7 @@ impl Wires {
     ) -> io::Result<Wires> {
         let mut wires = Wires {
             listen: BTreeMap::new(),
+            direct: BTreeSet::new(),
             peers: vec![BTreeMap::new(); names.len()],
             publics: BTreeMap::new(),
             probes: BTreeMap::new(),
@@ -76,6 +79,11 @@ impl Wires {
             let addresses =
                 names.iter().map(|_| free_address()).collect::<io::Result<Vec<SocketAddr>>>()?;
             wires.listen.insert(port.clone(), addresses.clone());
+            if uses.contains(&PortUse::Direct) {
+                let each = wires.peers.iter_mut();
+                each.for_each(|peers| drop(peers.insert(port.clone(), addresses.clone())));
+                wires.direct.insert(port.clone());
+            }
             if uses.contains(&PortUse::Peers) {
                 wires.between_nodes(&port, &addresses, names, mesh, wiring)?;
             }
@@ -182,12 +190,13 @@ impl Wires {
         self.links.get(&(from, to)).cloned().unwrap_or_default()
     }
 
-    /// Whose each real port is.
+    /// Whose each real port is, of those that only proxies may reach.
     pub(crate) fn real_ports(&self) -> BTreeMap<u16, usize> {
         let of = |addresses: &Vec<SocketAddr>| -> Vec<(u16, usize)> {
             addresses.iter().enumerate().map(|(node, address)| (address.port(), node)).collect()
         };
-        self.listen.values().flat_map(of).collect()
+        let behind_proxies = self.listen.iter().filter(|(port, _)| !self.direct.contains(*port));
+        behind_proxies.flat_map(|(_, addresses)| of(addresses)).collect()
     }
 
     /// A port of this node on which somebody else listens, if there is one.

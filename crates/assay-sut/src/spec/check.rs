@@ -38,6 +38,7 @@ enum Where {
 pub(super) fn check(described: &Description) -> Checked {
     let all = Checks { described };
     all.nodes()?;
+    all.ports()?;
     check_declarations(&described.options)?;
     check_releases(described)?;
     all.command("node.command", &described.node.command, Where::Node)?;
@@ -159,6 +160,7 @@ impl Checks<'_> {
                 {
                     Some("this stands only in a group with each = \"peers\" or \"nodes\"".into())
                 }
+                Placeholder::Link(port, _) if place == Where::Node && self.is_direct(port) => None,
                 Placeholder::Link(port, _) | Placeholder::Public(port, _)
                     if place == Where::Node =>
                 {
@@ -200,6 +202,21 @@ impl Checks<'_> {
         (!known.contains_key(name)).then(|| {
             format!("nobody declared the option `{name}`: add [options.{name}] or mend the name")
         })
+    }
+
+    /// What goes around the proxies on one port cannot go through them on the same.
+    fn ports(&self) -> Checked {
+        for (name, uses) in &self.described.ports {
+            if uses.contains(&PortUse::Direct) && uses.len() > 1 {
+                return wrong(format!("ports.{name}"), "`direct` stands alone");
+            }
+        }
+        Ok(())
+    }
+
+    fn is_direct(&self, port: &str) -> bool {
+        let uses = self.described.ports.get(port);
+        uses.is_some_and(|uses| uses.contains(&PortUse::Direct))
     }
 
     fn unknown_port(&self, name: &str, used_by: Option<PortUse>) -> Option<String> {

@@ -104,6 +104,8 @@ pub(crate) struct OptionSpec {
 pub(crate) enum PortUse {
     Peers,
     Clients,
+    /// Nodes, at each other's real addresses: for what cannot be led through a proxy.
+    Direct,
 }
 
 /// A node's process.
@@ -116,6 +118,9 @@ pub(crate) struct NodeSpec {
     #[serde(default)]
     pub(crate) ready: ReadySpec,
     pub(crate) heartbeat: Option<HeartbeatSpec>,
+    /// Texts of lines that sound like a disaster and are none.
+    #[serde(default)]
+    pub(crate) ordinary: Vec<String>,
     #[serde(default)]
     pub(crate) stop: StopSpec,
 }

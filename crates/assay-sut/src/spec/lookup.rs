@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 /// The directory of descriptions.
 const DIRECTORY: &str = "systems";
 /// Descriptions that come with Assay.
-const BUILTIN: [(&str, &str); 5] = [
+const BUILTIN: [(&str, &str); 7] = [
     ("etcd", include_str!("../../../../systems/etcd.toml")),
     ("kv", include_str!("../../../../systems/kv.toml")),
+    ("nats", include_str!("../../../../systems/nats.toml")),
     ("postgres", include_str!("../../../../systems/postgres.toml")),
     ("redis", include_str!("../../../../systems/redis.toml")),
     ("redis-sentinel", include_str!("../../../../systems/redis-sentinel.toml")),
+    ("zookeeper", include_str!("../../../../systems/zookeeper.toml")),
 ];
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 64;
@@ -120,7 +122,7 @@ mod tests {
         assert!(about("other").is_ok_and(|about| about.starts_with("mine: ")));
         for name in ["nothing", "../systems/kv", "", "a/b"] {
             let error = about(name).expect_err(name).to_string();
-            assert!(error.contains("kv, other"), "{error}");
+            assert!(error.contains("kv, nats, other"), "{error}");
         }
     }
 }

@@ -122,6 +122,11 @@ impl SystemSpec {
         self.described.nodes.allows(nodes)
     }
 
+    /// Texts of lines that its log may hold although nothing is wrong with it.
+    pub fn ordinary_lines(&self) -> &[String] {
+        &self.described.node.ordinary
+    }
+
     /// The roles that can be asked for.
     pub fn roles(&self) -> Vec<&str> {
         self.described.roles.keys().map(String::as_str).collect()

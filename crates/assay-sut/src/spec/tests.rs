@@ -56,6 +56,8 @@ fn check(from: &str, to: &str, line: usize, expected: &str) {
 #[test]
 fn what_is_right_is_taken() {
     check("[client]", "[client]", 0, "");
+    check("admin = []", "admin = [\"direct\"]", 0, "");
+    check("[roles.leader]", "ordinary = [\"it is fine\"]\n[roles.leader]", 0, "");
     check("[node]", "[node]\nenvironment = { L = \"{option.level}\", N = \"{name}\" }", 0, "");
     check("\"{listen.http}\"", "{ when = \"sync\", words = [\"-s\", \"{id}\"] }", 0, "");
     check(
@@ -83,6 +85,7 @@ fn keys_and_values_nobody_knows_are_refused_with_their_line() {
     check("\"http:/ok\"", "\"/ok\"", 20, "is not `PORT:/path`");
     check("retries = \"none\"", "retries = \"some\"", 33, "unknown variant `some`");
     check("[\"peers\", \"clients\"]", "[\"peers\", \"client\"]", 7, "unknown variant `client`");
+    check("admin = []", "admin = [\"direct\", \"peers\"]", 8, "`direct` stands alone");
 }
 
 #[test]

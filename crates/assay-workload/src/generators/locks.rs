@@ -65,13 +65,21 @@ pub(crate) struct Oversleep {
     pub(crate) refusals_max: u64,
 }
 
+/// What holders do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    pub(crate) ttl_ms: u64,
+    /// Uses that follow each grant at once.
+    pub(crate) uses: u64,
+    pub(crate) oversleep: Oversleep,
+}
+
 /// A client that holds leases, and sometimes holds on to a token for too long.
 ///
 /// A script has no clock. What tells a sleeper that its time is over is that the lease is granted
 /// anew; so it asks for it until then, or until it was refused often enough.
 pub(super) struct Lease {
-    ttl_ms: u64,
-    oversleep: Oversleep,
+    habits: Habits,
     tokens: BTreeMap<String, u64>,
     sleeping: Option<Sleep>,
     /// Calls that come next, whatever is drawn.
@@ -87,13 +95,13 @@ struct Sleep {
 }
 
 impl Lease {
-    pub(super) fn new(ttl_ms: u64, oversleep: Oversleep) -> Lease {
+    pub(super) fn new(habits: Habits) -> Lease {
         let (tokens, next) = (BTreeMap::new(), VecDeque::new());
-        Lease { ttl_ms, oversleep, tokens, sleeping: None, next, drowsy: false }
+        Lease { habits, tokens, sleeping: None, next, drowsy: false }
     }
 
     fn acquire(&self, key: Value, source: &Source) -> Call {
-        let input = json!({ "holder": source.name(), "ttl_ms": self.ttl_ms });
+        let input = json!({ "holder": source.name(), "ttl_ms": self.habits.ttl_ms });
         Call::new("acquire", Some(key), input)
     }
 
@@ -118,7 +126,7 @@ impl Client for Lease {
         match self.tokens.get(&key.to_string()) {
             Some(token) if op != "acquire" => Call::new(op, Some(key), json!(token)),
             _ => {
-                self.drowsy = source.chance(self.oversleep.percent);
+                self.drowsy = source.chance(self.habits.oversleep.percent);
                 self.acquire(key, source)
             }
         }
@@ -141,10 +149,14 @@ impl Client for Lease {
                         }
                     }
                     (None, Some(token)) if self.drowsy => {
-                        let refusals_left = self.oversleep.refusals_max;
+                        let refusals_left = self.habits.oversleep.refusals_max;
                         self.sleeping = Some(Sleep { key: key.clone(), token, refusals_left });
                     }
-                    (None, _) => {}
+                    (None, Some(token)) => {
+                        let using = Call::new("use", Some(key.clone()), json!(token));
+                        self.next.extend((0..self.habits.uses).map(|_| using.clone()));
+                    }
+                    (None, None) => {}
                 }
             }
             // Refused: the lease is over. A release counts as done even if its outcome is unknown.

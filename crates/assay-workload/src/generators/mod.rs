@@ -8,9 +8,9 @@ mod registers;
 mod strings;
 mod txn;
 
-pub(crate) use locks::Oversleep;
+pub(crate) use locks::{Habits, Oversleep};
 pub(crate) use money::{BANK, account};
-pub(crate) use txn::{Lists, Style};
+pub(crate) use txn::{Lists, Pattern, Style};
 
 use crate::call::{Call, Reply};
 use crate::source::Source;
@@ -42,10 +42,7 @@ pub(crate) enum Kind {
     },
     Counter,
     Lock,
-    Lease {
-        ttl_ms: u64,
-        oversleep: Oversleep,
-    },
+    Lease(Habits),
     Bank {
         accounts: u64,
         balance: u64,
@@ -75,7 +72,7 @@ impl Kind {
             }
             Kind::Counter => Box::new(collections::Counter),
             Kind::Lock => Box::<locks::Lock>::default(),
-            Kind::Lease { ttl_ms, oversleep } => Box::new(locks::Lease::new(*ttl_ms, *oversleep)),
+            Kind::Lease(habits) => Box::new(locks::Lease::new(*habits)),
             Kind::Bank { accounts, amount_max, .. } => {
                 Box::new(money::Bank { accounts: *accounts, amount_max: *amount_max })
             }

@@ -4,7 +4,7 @@ use super::Client;
 use crate::call::Call;
 use crate::source::{Source, key};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Style {
     pub(crate) ops: RangeInclusive<u64>,
     pub(crate) read_percent: u64,
+    pub(crate) pattern: Pattern,
     /// `None`: registers.
     pub(crate) lists: Option<Lists>,
+}
+
+/// In which order a transaction reads and writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pattern {
+    /// In any.
+    Mixed,
+    /// It reads some objects and then writes each of them once: what others write in between is
+    /// lost, unless somebody sees to it.
+    Updates,
 }
 
 /// Lists, and when they make way for new ones: who reads a list reads all of it, so that without
@@ -40,9 +51,7 @@ impl Transactions {
         Transactions { style, appends: BTreeMap::new() }
     }
 
-    fn micro(&mut self, source: &mut Source, keys: u64) -> Value {
-        let place = source.key_number();
-        let reads = source.chance(self.style.read_percent);
+    fn micro(&mut self, place: u64, reads: bool, source: &mut Source) -> Value {
         let Some(lists) = &self.style.lists else {
             let key = key(place);
             return if reads { json!(["r", key, null]) } else { json!(["w", key, source.value()]) };
@@ -51,7 +60,7 @@ impl Transactions {
         let appends = self.appends.entry(place).or_default();
         let generation = *appends * source.clients() / lists.appends_per_key;
         lists.generation_max.fetch_max(generation, Ordering::Relaxed);
-        let key = key(generation * keys + place);
+        let key = key(generation * source.keys() + place);
         if reads {
             return json!(["r", key, null]);
         }
@@ -62,8 +71,25 @@ impl Transactions {
 
 impl Client for Transactions {
     fn call(&mut self, op: &'static str, source: &mut Source) -> Call {
-        let (count, keys) = (source.between(self.style.ops.clone()), source.keys());
-        let micros = (0..count).map(|_| self.micro(source, keys)).collect();
+        let count = source.between(self.style.ops.clone());
+        let micros = match self.style.pattern {
+            Pattern::Mixed => {
+                let mut any = || {
+                    let (place, reads) =
+                        (source.key_number(), source.chance(self.style.read_percent));
+                    self.micro(place, reads, source)
+                };
+                (0..count).map(|_| any()).collect()
+            }
+            Pattern::Updates => {
+                let places: BTreeSet<u64> =
+                    (0..count.div_ceil(2)).map(|_| source.key_number()).collect();
+                let halves = [true, false].into_iter();
+                let steps =
+                    halves.flat_map(|reads| places.iter().map(move |place| (*place, reads)));
+                steps.map(|(place, reads)| self.micro(place, reads, source)).collect()
+            }
+        };
         Call::new(op, None, Value::Array(micros))
     }
 }

@@ -223,3 +223,23 @@ fn errors_can_be_told_apart() {
     let config = Config::new("nothing", 1, 1, 1);
     assert!(matches!(Workload::new(&config), Err(ConfigError::UnknownGenerator { .. })));
 }
+
+#[test]
+fn transactions_that_update_read_each_object_before_they_write_it_once() {
+    for generator in ["list-append", "rw-register"] {
+        let mut config = Config::new(generator, 2, 4, 7);
+        config.options.insert("pattern".to_string(), json!("updates"));
+        let workload = Workload::new(&config).expect("a pattern");
+        for call in calls(&workload, 0, 500, &ok(Value::Null)) {
+            let micros = call.input.as_array().expect("a list");
+            let (reads, writes) = micros.split_at(micros.len() / 2);
+            let keys = |half: &[Value]| -> Vec<Value> {
+                half.iter().map(|micro| micro[1].clone()).collect()
+            };
+            assert!(reads.iter().all(|micro| micro[0] == "r"), "{micros:?}");
+            assert!(writes.iter().all(|micro| micro[0] != "r"), "{micros:?}");
+            assert_eq!(keys(reads), keys(writes));
+            assert!(!reads.is_empty());
+        }
+    }
+}
