@@ -26,6 +26,7 @@ mod cluster;
 mod command;
 mod error;
 mod heartbeat;
+mod housed;
 mod json_lines;
 mod logs;
 mod maelstrom;
