@@ -14,7 +14,7 @@ pub fn hold() {
     let network = network(HubKind::Switch);
     let mut node = Command::new("sleep");
     network.enter_on_exec("n1", node.arg("600")).expect("it is in the network");
-    node.spawn().expect("it can be started");
+    let mut node = node.spawn().expect("it can be started");
     let own = [PathBuf::from("/proc/self/ns/pid"), PathBuf::from("/proc/self/ns/net")];
     let files = std::fs::read_dir("/proc/self/fd").expect("/proc is mounted").flatten();
     let links = files.map(|entry| entry.path()).chain(own);
@@ -24,9 +24,7 @@ pub fn hold() {
         .filter(|link| link.starts_with("net:[") || link.starts_with("pid:["))
         .collect();
     println!("{}", spaces.into_iter().collect::<Vec<_>>().join(" "));
-    loop {
-        std::thread::park();
-    }
+    node.wait().expect("it outlives this process");
 }
 
 fn started(mut command: Command) -> (Child, BufReader<ChildStdout>, String) {
