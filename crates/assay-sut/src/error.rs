@@ -52,6 +52,17 @@ pub enum SutError {
         /// Why not.
         source: io::Error,
     },
+    /// There is no network of namespaces.
+    #[error(transparent)]
+    Network(#[from] assay_kernel::net::NetError),
+    /// The system cannot be put into namespaces.
+    #[error("`{system}` cannot be put into namespaces: {why}; use proxies")]
+    NoNamespaces {
+        /// The system.
+        system: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// Somebody else listens where a node should.
     #[error("{node} cannot be reached at {address}: {source}")]
     PortTaken {

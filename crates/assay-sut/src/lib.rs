@@ -27,6 +27,7 @@ mod command;
 mod error;
 mod gear;
 mod heartbeat;
+mod housed;
 mod json_lines;
 mod logs;
 mod maelstrom;

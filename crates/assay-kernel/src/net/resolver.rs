@@ -4,8 +4,10 @@
 //! else. They are covered by files without a name: nothing is left when the mounts are.
 
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
-use std::io;
+use std::fs::Permissions;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
@@ -35,11 +37,11 @@ impl Covered {
     fn cover(&mut self, path: &'static str, text: &str) -> io::Result<()> {
         // A link that leads nowhere cannot be covered.
         std::fs::metadata(path)?;
-        let cover = std::env::temp_dir().join(format!("assay-{}-cover", std::process::id()));
-        std::fs::write(&cover, text)?;
-        let mounted = mount_bind(&cover, Path::new(path));
-        std::fs::remove_file(&cover)?;
-        mounted?;
+        // Nodes may run as somebody else, and have to read it.
+        let readable = Permissions::from_mode(0o644);
+        let mut cover = tempfile::Builder::new().permissions(readable).tempfile()?;
+        cover.write_all(text.as_bytes())?;
+        mount_bind(cover.path(), Path::new(path))?;
         self.0.push(path);
         Ok(())
     }

@@ -1,19 +1,20 @@
 //! How one leaves: by an exit code, by a signal, by `kill -9`; and what is left behind.
 
-use crate::support::{network, wait_until};
+use crate::support::{PATIENCE, network, wait_until};
 use assay_kernel::inside::{InsideError, Program, enter_with};
 use assay_kernel::net::HubKind;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
 
 /// Builds a network, starts a process in it, says which namespaces there are, and waits.
 pub fn hold() {
     let network = network(HubKind::Switch);
     let mut node = Command::new("sleep");
     network.enter_on_exec("n1", node.arg("600")).expect("it is in the network");
-    node.spawn().expect("it can be started");
+    let mut node = node.spawn().expect("it can be started");
     let own = [PathBuf::from("/proc/self/ns/pid"), PathBuf::from("/proc/self/ns/net")];
     let files = std::fs::read_dir("/proc/self/fd").expect("/proc is mounted").flatten();
     let links = files.map(|entry| entry.path()).chain(own);
@@ -23,9 +24,7 @@ pub fn hold() {
         .filter(|link| link.starts_with("net:[") || link.starts_with("pid:["))
         .collect();
     println!("{}", spaces.into_iter().collect::<Vec<_>>().join(" "));
-    loop {
-        std::thread::park();
-    }
+    node.wait().expect("it outlives this process");
 }
 
 fn started(mut command: Command) -> (Child, BufReader<ChildStdout>, String) {
@@ -69,7 +68,9 @@ pub fn kill_leaves_nothing(mut outer: Command) {
     child.kill().expect("it runs");
     child.wait().expect("it is gone");
     // Everybody inside holds this pipe, so its end is the end of the last of them.
-    out.read_to_end(&mut Vec::new()).expect("it ends");
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(out.read_to_end(&mut Vec::new()).is_ok()));
+    assert_eq!(told.recv_timeout(PATIENCE), Ok(true), "a process inside has outlived kill -9");
     wait_until("no process is in or holds a namespace of it", || {
         let left = namespaces();
         spaces.iter().all(|space| !left.contains(*space))

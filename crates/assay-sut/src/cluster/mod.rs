@@ -15,6 +15,7 @@ use crate::bypass::Bypasses;
 use crate::clients::{ClientKind, Reach};
 use crate::command::Scope;
 use crate::error::SutError;
+use crate::housed::Housed;
 use crate::logs::lines_with;
 use crate::maelstrom::Services;
 use crate::processes::Processes;
@@ -23,6 +24,7 @@ use crate::spec::{Description, SystemSpec};
 use asks::Counted;
 use assay_drivers::{Client, ClientError};
 use assay_kernel::cgroup::Group;
+use assay_kernel::net::Network;
 use assay_kernel::notify::Tap;
 use assay_kernel::volume::Volume;
 use assay_nemesis::{LinkId, Mesh, Process};
@@ -52,6 +54,8 @@ struct Inner {
     spec: SystemSpec,
     names: Vec<String>,
     mesh: Arc<Mesh>,
+    /// Where nodes are in namespaces of their own.
+    network: Option<Arc<Network>>,
     wires: Wires,
     nodes: Vec<Node>,
     /// What commands that are for no single node are put together from.
@@ -114,6 +118,11 @@ impl Cluster {
     /// The proxies.
     pub fn mesh(&self) -> &Arc<Mesh> {
         &self.inner.mesh
+    }
+
+    /// The network that nodes are in, where they were put into namespaces.
+    pub fn network(&self) -> Option<Arc<Network>> {
+        self.inner.network.clone()
     }
 
     /// The links from one side to a node, one for each named port.
@@ -237,7 +246,7 @@ impl Cluster {
     pub fn client(&self, index: usize) -> Result<Box<dyn Client>, ClientError> {
         let inner = &self.inner;
         let kind = ClientKind::of(&inner.described().client, &inner.scope);
-        kind.open(Reach {
+        let reach = Reach {
             addresses: self.client_addresses(),
             names: inner.names.clone(),
             own: index % inner.names.len(),
@@ -247,7 +256,11 @@ impl Cluster {
             generator: inner.generator.clone(),
             options: inner.scope.options.clone(),
             log: inner.directory.join("logs").join(format!("client-{index}.log")),
-        })
+        };
+        match &inner.network {
+            None => kind.open(reach),
+            Some(network) => Ok(Box::new(Housed::open(network, move || kind.open(reach))?)),
+        }
     }
 
     /// Whether a client costs no more than a connection: then there may be many of them.

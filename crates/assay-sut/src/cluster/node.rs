@@ -11,6 +11,7 @@ use crate::processes::Processes;
 use crate::roster::Place;
 use crate::spec::{Description, ReadySpec, StopSignal};
 use assay_drivers::http::Connection;
+use assay_kernel::net::Network;
 use assay_nemesis::{DialPorts, Process, ProcessState};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{File, OpenOptions};
@@ -18,7 +19,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How often to look whether a node is ready or has ended.
@@ -38,6 +39,8 @@ pub(crate) struct Node {
     pub(crate) fittings: Fittings,
     /// Where its process is entered, for those who ask whose a connection is.
     place: Place,
+    /// The network it is in, if it is in one.
+    network: Option<Arc<Network>>,
     running: Mutex<Running>,
 }
 
@@ -73,9 +76,10 @@ impl Node {
         scope: Scope,
         place: Place,
         fittings: Fittings,
+        network: Option<Arc<Network>>,
     ) -> Node {
-        let (heartbeat, running) = (Heartbeat::default(), Mutex::default());
-        Node { name: name.to_string(), data, log, scope, heartbeat, fittings, place, running }
+        let (name, heartbeat, running) = (name.to_string(), Heartbeat::default(), Mutex::default());
+        Node { name, data, log, scope, heartbeat, fittings, place, network, running }
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
@@ -156,6 +160,9 @@ impl Node {
         command.envs(self.scope.environment());
         for (name, template) in &described.node.environment {
             command.env(name, self.scope.text(template));
+        }
+        if let Some(network) = &self.network {
+            network.enter_on_exec(&self.name, &mut command)?;
         }
         Ok(command)
     }

@@ -11,6 +11,7 @@ use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::releases::{Programs, fetched};
 use crate::spec::{RELEASE_OPTION, ReadySpec, SystemSpec, checked_options};
+use assay_kernel::net::{HubKind, Network, NetworkSpec};
 use assay_nemesis::{Mesh, Process};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,8 +110,15 @@ impl Attempt<'_> {
         let names: Vec<String> = (1..=self.launch.nodes).map(|id| format!("n{id}")).collect();
         let mesh = Mesh::new(self.launch.seed).map_err(SutError::io("start the proxies"))?;
         let described = &self.launch.spec.described;
-        let wires = Wires::lay(described, &names, &mesh, self.launch.wiring)
-            .map_err(SutError::io("find free ports"))?;
+        let network = match self.launch.wiring {
+            Wiring::Namespaces(hub) => Some(self.network(&names, hub)?),
+            Wiring::Proxied | Wiring::Direct => None,
+        };
+        let wires = match &network {
+            Some(network) => Wires::within(described, &names, network).map_err(SutError::from)?,
+            None => Wires::lay(described, &names, &mesh, self.launch.wiring)
+                .map_err(SutError::io("find free ports"))?,
+        };
         let scope = self.scope(&names, &wires);
         let mut made = Vec::new();
         let mut nodes = Vec::new();
@@ -130,13 +138,15 @@ impl Attempt<'_> {
                 ..scope.clone()
             };
             let place = wires.roster.place(index);
-            nodes.push(Node::new(name, data, log, scope, place, fittings));
+            let network = network.clone();
+            nodes.push(Node::new(name, data, log, scope, place, fittings, network));
         }
         let processes = Mutex::new(self.processes.take().expect("it comes back after a failure"));
         let inner = Inner {
             spec: self.launch.spec.clone(),
             names,
             mesh: Arc::new(mesh),
+            network,
             wires,
             nodes,
             scope,
@@ -170,6 +180,15 @@ impl Attempt<'_> {
                 Err(failed)
             }
         }
+    }
+
+    fn network(&self, names: &[String], hub: HubKind) -> Result<Arc<Network>, SutError> {
+        if self.launch.spec.described.client.maelstrom {
+            let why = "its nodes speak through our standard input and output, not over a network";
+            return Err(SutError::NoNamespaces { system: self.launch.spec.name.clone(), why });
+        }
+        let spec = NetworkSpec { nodes: names.to_vec(), hub, seed: self.launch.seed };
+        Ok(Arc::new(Network::build(spec)?))
     }
 
     fn scope(&self, names: &[String], wires: &Wires) -> Scope {

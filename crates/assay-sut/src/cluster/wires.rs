@@ -4,6 +4,7 @@ use crate::ports::{free_address, give_back};
 use crate::roster::{Caller, Roster};
 use crate::spec::{Description, PortUse};
 use crate::template::Placeholder;
+use assay_kernel::net::{HubKind, NetError, Network};
 use assay_nemesis::{LinkId, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,6 +12,8 @@ use std::net::SocketAddr;
 
 /// The port of nodes that have none of their own.
 pub(crate) const MAELSTROM_PORT: &str = "maelstrom";
+/// The first port of nodes that share it with nobody.
+const NAMESPACE_PORT_MIN: u16 = 12_000;
 /// Who asks through links on which no fault is ever laid: commands of the description.
 const PROBES: &str = "probes";
 
@@ -22,6 +25,9 @@ pub enum Wiring {
     /// Nodes are told each other's real addresses, so no fault on a link can be felt. This is what
     /// a harness gets wrong; it exists so that a test can see it noticed.
     Direct,
+    /// Every node is in a network namespace of its own, and there are no proxies: faults are laid
+    /// on packets, and nothing gets around them. Only inside ([`assay_kernel::inside`]).
+    Namespaces(HubKind),
 }
 
 /// Where a link begins.
@@ -64,16 +70,7 @@ impl Wires {
         mesh: &Mesh,
         wiring: Wiring,
     ) -> io::Result<Wires> {
-        let mut wires = Wires {
-            listen: BTreeMap::new(),
-            direct: BTreeSet::new(),
-            peers: vec![BTreeMap::new(); names.len()],
-            publics: BTreeMap::new(),
-            probes: BTreeMap::new(),
-            clients: Vec::new(),
-            roster: Roster::new(names.len()),
-            links: BTreeMap::new(),
-        };
+        let mut wires = Wires::none(names.len());
         let client_port = client_port(described);
         for (port, uses) in ports(described) {
             let addresses =
@@ -108,6 +105,41 @@ impl Wires {
         Ok(wires)
     }
 
+    fn none(nodes: usize) -> Wires {
+        Wires {
+            listen: BTreeMap::new(),
+            direct: BTreeSet::new(),
+            peers: vec![BTreeMap::new(); nodes],
+            publics: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            clients: Vec::new(),
+            roster: Roster::new(nodes),
+            links: BTreeMap::new(),
+        }
+    }
+
+    /// The same ports for every node, at its address in a network, for whoever asks.
+    pub(crate) fn within(
+        described: &Description,
+        names: &[String],
+        network: &Network,
+    ) -> Result<Wires, NetError> {
+        let mut wires = Wires::none(names.len());
+        let client_port = client_port(described);
+        for (name, number) in ports(described).into_keys().zip(NAMESPACE_PORT_MIN..) {
+            let address = |node: &String| Ok(SocketAddr::from((network.address(node)?, number)));
+            let addresses = names.iter().map(address).collect::<Result<Vec<_>, NetError>>()?;
+            if client_port == Some(name.as_str()) {
+                wires.clients.clone_from(&addresses);
+            }
+            let of_nodes = wires.peers.iter_mut();
+            for told in of_nodes.chain([&mut wires.listen, &mut wires.publics, &mut wires.probes]) {
+                told.insert(name.clone(), addresses.clone());
+            }
+        }
+        Ok(wires)
+    }
+
     fn between_nodes(
         &mut self,
         port: &str,
@@ -119,8 +151,8 @@ impl Wires {
         for (index, name) in names.iter().enumerate() {
             let proxied = self.from(Peer::Node(index), name, addresses, names, mesh)?;
             let told = match wiring {
-                Wiring::Proxied => proxied,
                 Wiring::Direct => addresses.to_vec(),
+                Wiring::Proxied | Wiring::Namespaces(_) => proxied,
             };
             self.peers[index].insert(port.to_string(), told);
         }
