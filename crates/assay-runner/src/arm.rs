@@ -88,6 +88,7 @@ pub fn trial(
         system: SystemChoice {
             name: system.name.clone(),
             nodes: usize::try_from(nodes).unwrap_or(usize::MAX),
+            network: system.network,
             options: options(&system.options),
         },
         workload: WorkloadChoice {

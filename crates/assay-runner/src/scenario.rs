@@ -101,11 +101,12 @@ impl Workshop<'_> {
             Err(TrialError::Missing(lacks)) => missing.extend(lacks),
             Err(error) => missing.push(error.to_string()),
         }
+        missing.extend(crate::faults::needs::lacks_network(first.system.network));
         if let Err(why) = trial::panel(&first.check) {
             missing.push(why);
         }
         for window in specs.iter().flat_map(|(_, spec)| &spec.windows) {
-            if let Err(error) = action::check(window) {
+            if let Err(error) = action::check(window, first.system.network) {
                 missing.push(error.to_string());
             }
             missing.extend(unreadable_signals(window, &system));

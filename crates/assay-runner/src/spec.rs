@@ -3,6 +3,7 @@
 //! A plan says "a window every 9 to 11 seconds"; a [`TrialSpec`] says when each of them opens. It
 //! is what a finding is reproduced from, and what is made smaller when a finding is reduced.
 
+use assay_plan::machine::Network;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -38,6 +39,9 @@ pub struct SystemChoice {
     pub name: String,
     /// How many nodes.
     pub nodes: usize,
+    /// What is between them.
+    #[serde(default, skip_serializing_if = "Network::is_default")]
+    pub network: Network,
     /// What it is told.
     pub options: Options,
 }

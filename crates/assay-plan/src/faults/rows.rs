@@ -48,7 +48,7 @@ pub static FAULTS: [Fault; 49] = [
         "injector: restart event; victim: new process id, start lines in its log",
         "wait until the node is ready",
         "an orchestrator may undo it so fast that nobody notices"),
-    fault!("cgroup-freeze" [], "process frozen with its children", Process, ROOT,
+    fault!("cg-freeze" ["cgroup-freeze"], "process frozen with its children", Process, ROOT,
         "freeze the control group of the node",
         "injector: CPU ticks of all its threads stand still; victim: heartbeat gap, timeouts",
         "thaw the group",

@@ -1,7 +1,12 @@
 //! From the name of a fault, whom it hits and how strong it is to what is done.
 
+use super::needs;
 use super::target::{Chosen, Lookup, Side, Target, TargetError};
 use crate::spec::{Options, WindowSpec};
+use assay_kernel::cgroup::Group;
+use assay_kernel::net::{Network, PacketRule};
+use assay_kernel::notify::Tap;
+use assay_kernel::volume::Volume;
 use assay_nemesis::shapes::{self, Cuts, ShapeError};
 use assay_nemesis::{
     Action, Carried, Corruption, Damage, FaultId, Fill, Flow, LinkId, LinkInfo, Process, Rules,
@@ -10,6 +15,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How clients are called as an end of a link.
@@ -97,17 +103,31 @@ pub struct Scene<'s> {
     pub processes: &'s dyn Fn(usize) -> Vec<Process>,
     /// The directory of a node.
     pub data: &'s dyn Fn(usize) -> PathBuf,
+    /// Where the system calls of a node are answered, if they are.
+    pub tap: &'s dyn Fn(usize) -> Option<Arc<Tap>>,
+    /// The disk of a node, if it has one of its own.
+    pub volume: &'s dyn Fn(usize) -> Option<Arc<Volume>>,
+    /// The control group of a node, if it has one of its own.
+    pub group: &'s dyn Fn(usize) -> Option<Arc<Group>>,
+    /// The network of namespaces the nodes are in, if they are.
+    pub network: Option<Arc<Network>>,
 }
 
 /// Whether a fault can be injected at all, and its target and options can be read: asked before
 /// anything runs.
-pub fn check(window: &WindowSpec) -> Result<(), PrepareError> {
+pub fn check(
+    window: &WindowSpec,
+    network: assay_plan::machine::Network,
+) -> Result<(), PrepareError> {
     let id = named(&window.fault)?;
+    if let Some(why) = needs::lacks(id.name(), network) {
+        return Err(PrepareError::Elsewhere { id: id.to_string(), why });
+    }
     Target::parse(&window.target)?;
     strength_fits(id, &window.strength)
 }
 
-fn named(fault: &str) -> Result<FaultId, PrepareError> {
+pub(super) fn named(fault: &str) -> Result<FaultId, PrepareError> {
     let known = assay_plan::faults::Fault::named(fault).map_or(fault, |row| row.id);
     let id = FaultId::named(known).ok_or_else(|| PrepareError::Unknown(fault.to_string()))?;
     let row = id.row();
@@ -125,7 +145,7 @@ fn strength_fits(id: FaultId, strength: &Options) -> Result<(), PrepareError> {
         "delay" | "slow-follower" => delay(id, strength).map(drop),
         "rate" => rate(id, strength).map(drop),
         "slice" => slice(id, strength).map(drop),
-        "bitflip" | "corrupt" => file_name(id, strength).map(drop),
+        "bitflip" | "corrupt" | "torn-tail" => file_name(id, strength).map(drop),
         _ => Ok(()),
     }
 }
@@ -143,13 +163,22 @@ pub fn prepare(
         "kill9" | "term" | "ctr-restart" | "pause" => maker.process(rng),
         "part-full" | "part-asym" | "part-minority" | "part-majority" | "leader-iso"
         | "part-bridge" | "part-ring" | "splitbrain" | "meta-out" => maker.partition(rng),
+        "delay" | "slow-follower" | "rate" | "loss" | "dup" | "reorder"
+            if scene.network.is_some() =>
+        {
+            maker.packets(rng)
+        }
+        "dns-out" => maker.names_out(rng),
+        "fsync-fail" | "slow-fsync" | "disk-readonly" | "disk-enospc" | "skew" | "slowclock"
+        | "fsync-loss" | "fs-readonly" | "slow-disk" | "cpu-quota" | "memory-limit"
+        | "cg-freeze" | "fd-exhaustion" => maker.kernel(rng),
         "delay" | "slow-follower" => maker.around(delay(id, &window.strength)?, rng),
         "rate" => maker.around(rate(id, &window.strength)?, rng),
         "slice" => maker.around(slice(id, &window.strength)?, rng),
         "half-open" => maker.around(Rules::flow(Flow::Hold), rng),
         "refuse" => maker.around(Rules::refuse(), rng),
         "reset" => maker.reset(rng),
-        "disk-full" | "bitflip" | "corrupt" => maker.file(rng),
+        "disk-full" | "bitflip" | "corrupt" | "torn-tail" => maker.file(rng),
         other => Err(PrepareError::Elsewhere {
             id: other.to_string(),
             why: "it is a sequence of other faults; write them as entries of their own".into(),
@@ -157,11 +186,11 @@ pub fn prepare(
     }
 }
 
-struct Maker<'m> {
-    window: &'m WindowSpec,
-    id: FaultId,
+pub(super) struct Maker<'m> {
+    pub(super) window: &'m WindowSpec,
+    pub(super) id: FaultId,
     target: Target,
-    scene: &'m Scene<'m>,
+    pub(super) scene: &'m Scene<'m>,
 }
 
 impl Maker<'_> {
@@ -170,14 +199,14 @@ impl Maker<'_> {
         PrepareError::WrongTarget { id, needed, target }
     }
 
-    fn nodes(&self, rng: &mut ChaCha20Rng) -> Result<Chosen, PrepareError> {
+    pub(super) fn nodes(&self, rng: &mut ChaCha20Rng) -> Result<Chosen, PrepareError> {
         match &self.target {
             Target::Nodes(side) => Ok(self.scene.lookup.one(side, rng)?),
             _ => Err(self.wrong("nodes")),
         }
     }
 
-    fn prepared(&self, chosen: &str, action: Action) -> Prepared {
+    pub(super) fn prepared(&self, chosen: &str, action: Action) -> Prepared {
         let words = match self.window.target == chosen {
             true => chosen.to_string(),
             false => format!("{} ({chosen})", self.window.target),
@@ -241,13 +270,19 @@ impl Maker<'_> {
                 (cuts, format!("{} <-> {}", from.join(", "), to.join(", ")))
             }
         };
-        let rules = shapes::rules_for(&cuts, &self.scene.links, Rules::flow(Flow::Drop));
+        let action = match self.scene.network {
+            Some(_) => self.on_packets(&cuts, PacketRule::cut())?,
+            None => {
+                let drop = Rules::flow(Flow::Drop);
+                Action::Links(shapes::rules_for(&cuts, &self.scene.links, drop))
+            }
+        };
         let back = |c: &shapes::Cut| cuts.contains(&shapes::Cut::new(&c.to, &c.from));
         let cutting = match cuts.iter().all(back) {
             true => Cutting::Symmetric,
             false => Cutting::Asymmetric,
         };
-        Ok(Prepared { cutting, ..self.prepared(&words, Action::Links(rules)) })
+        Ok(Prepared { cutting, ..self.prepared(&words, action) })
     }
 
     fn ends(
@@ -258,6 +293,32 @@ impl Maker<'_> {
     ) -> Result<(Vec<String>, Vec<String>), PrepareError> {
         let (from, to) = self.scene.lookup.two(a, b, rng)?;
         Ok((self.names(&from), self.names(&to)))
+    }
+
+    /// Who says what to whom around the nodes, or between the sides, that are hit.
+    pub(super) fn cuts_around(
+        &self,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<(Cuts, String), PrepareError> {
+        match &self.target {
+            Target::Nodes(side) => {
+                let chosen = self.names(&self.scene.lookup.one(side, rng)?);
+                let all = self.scene.lookup.names.iter().map(String::as_str).chain([CLIENTS]);
+                let others: Vec<&str> = all.filter(|name| !holds(&chosen, name)).collect();
+                let some: Vec<&str> = chosen.iter().map(String::as_str).collect();
+                Ok((shapes::full(&some, &others)?, chosen.join(", ")))
+            }
+            Target::OneWay(a, b) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                Ok((cut(&from, &to)?, format!("{} -> {}", from.join(", "), to.join(", "))))
+            }
+            Target::BothWays(a, b) => {
+                let (from, to) = self.ends(a, b, rng)?;
+                let mut cuts = cut(&from, &to)?;
+                cuts.extend(cut(&to, &from)?);
+                Ok((cuts, format!("{} <-> {}", from.join(", "), to.join(", "))))
+            }
+        }
     }
 
     /// Rules on all links of nodes, or on what one side says to the other.
@@ -304,13 +365,20 @@ impl Maker<'_> {
         let strength = &self.window.strength;
         let action = match self.id.name() {
             "disk-full" => {
-                let quota_bytes = bytes(self.id, strength, "bytes")?.unwrap_or(64 << 20);
+                // A disk of its own may be filled whatever its size.
+                let own = (self.scene.volume)(node).is_some();
+                let quota = if own { 1 << 30 } else { 64 << 20 };
+                let quota_bytes = bytes(self.id, strength, "bytes")?.unwrap_or(quota);
                 Action::Fill(Fill { directory, quota_bytes })
             }
             name => {
                 let path = directory.join(file_name(self.id, strength)?);
                 let damage = match (name, bytes(self.id, strength, "truncate")?) {
                     ("corrupt", Some(bytes)) => Damage::Truncate { bytes },
+                    ("torn-tail", _) => {
+                        let bytes = bytes(self.id, strength, "bytes")?.unwrap_or(200);
+                        Damage::TearTail { bytes }
+                    }
                     _ => {
                         let count = bytes(self.id, strength, "bits")?.unwrap_or(1);
                         let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -323,7 +391,7 @@ impl Maker<'_> {
         Ok(self.prepared(&self.names(&chosen).join(", "), action))
     }
 
-    fn names(&self, chosen: &Chosen) -> Vec<String> {
+    pub(super) fn names(&self, chosen: &Chosen) -> Vec<String> {
         let names = chosen.nodes.iter().map(|&node| self.scene.lookup.names[node].clone());
         names.chain(chosen.clients.then(|| CLIENTS.to_string())).collect()
     }
@@ -356,11 +424,11 @@ fn slice(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
     Ok(Rules::slice(NonZeroU32::new(bytes).unwrap_or(NonZeroU32::MIN)))
 }
 
-fn strength_error(id: FaultId, option: &'static str, why: String) -> PrepareError {
+pub(super) fn strength_error(id: FaultId, option: &'static str, why: String) -> PrepareError {
     PrepareError::Strength { id: id.to_string(), option, why }
 }
 
-fn time(
+pub(super) fn time(
     id: FaultId,
     strength: &Options,
     option: &'static str,
@@ -378,7 +446,7 @@ fn time(
 }
 
 /// A number, or a text such as `64KiB`.
-fn bytes(
+pub(super) fn bytes(
     id: FaultId,
     strength: &Options,
     option: &'static str,

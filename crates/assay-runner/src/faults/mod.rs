@@ -2,10 +2,13 @@
 //!
 //! - [`target`]: whom a fault hits, decided when it begins.
 //! - [`action`]: what is done to them.
+//! - [`needs`]: what has to be in place for it.
 //! - [`watch`]: the signals that tell whether it took hold.
 //! - [`window`]: one window from beginning to end.
 
 pub mod action;
+mod kernel;
+pub mod needs;
 pub mod target;
 pub mod watch;
 pub mod window;

@@ -155,6 +155,10 @@ impl Stage<'_> {
                 links: self.links(),
                 processes: &|node| self.cluster.processes(node),
                 data: &|node| Path::to_path_buf(self.cluster.data_directory(node)),
+                tap: &|node| self.cluster.tap(node),
+                volume: &|node| self.cluster.volume(node),
+                group: &|node| self.cluster.group(node),
+                network: self.cluster.network(),
             };
             match prepare(spec, &scene, rng) {
                 Err(PrepareError::Target(super::target::TargetError::NoRole { .. }))
@@ -384,16 +388,33 @@ fn flows(counts: &LinkCounts) -> impl Iterator<Item = &assay_nemesis::FlowCounts
 }
 
 /// What the injector of a fault counts, and how a plan calls it.
-const OWN: [(&str, &[&str]); 9] = [
-    ("dropped", &["chunks dropped"]),
-    ("delayed", &["chunks delayed", "chunks limited", "chunks held"]),
+const OWN: [(&str, &[&str]); 16] = [
+    ("dropped", &["chunks dropped", "packets dropped", "questions for names unanswered"]),
+    (
+        "delayed",
+        &["chunks delayed", "chunks limited", "chunks held", "packets delayed", "packets limited"],
+    ),
     ("refused", &["connections refused"]),
     ("resets", &["connections reset"]),
     ("killed", &["processes gone"]),
     ("stopped", &["processes stopped"]),
     ("changed-bytes", &["bits and bytes different", "bytes of junk"]),
-    ("duplicated", &["datagrams duplicated"]),
-    ("reordered", &["datagrams reordered"]),
+    ("duplicated", &["chunks duplicated", "packets duplicated"]),
+    ("reordered", &["chunks reordered", "packets reordered"]),
+    ("failed-calls", &["calls failed"]),
+    ("held-calls", &["calls delayed"]),
+    ("moved-clock-reads", &["looks at a moved clock"]),
+    ("power-cuts", &["volumes cut"]),
+    ("frozen", &["groups frozen that use no processor time"]),
+    (
+        "throttled",
+        &[
+            "periods held back",
+            "times memory was refused or a process killed for it",
+            "bytes written under the limit",
+        ],
+    ),
+    ("limited", &["processes without a descriptor left", "volumes read-only"]),
 ];
 
 /// Whether only the injector of the very fault can count it.

@@ -18,13 +18,16 @@ pub use record::{
 use crate::clock::TrialClock;
 use crate::drive::{Crew, Pace};
 use crate::event::{Events, Purpose, RunEvent};
+use crate::faults::needs;
 use crate::faults::window::{Stage, WindowRecord};
 use crate::open_loop::{NewSession, OpenClient};
 use crate::recorder::{Honesty, Recorder};
 use crate::sabotage::Sabotage;
 use crate::spec::{Opening, TrialSpec, WindowSpec};
+use assay_kernel::net::HubKind;
 use assay_nemesis::Injector;
-use assay_sut::{Cluster, Launch, Shown, SystemSpec, Wiring};
+use assay_plan::machine::Network;
+use assay_sut::{Cluster, Gear, Launch, Shown, SystemSpec, Wiring};
 use assay_workload::{Config, Distribution, Dumps, Reply, Workload};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,6 +104,8 @@ pub fn run(
     let dumps = if panel.reads_dumps() { Dumps::Wanted } else { Dumps::NotWanted };
     let begun = Trial { spec, directory, around, workload, cluster, dumps };
     let mut record = begun.perform(purpose, started)?;
+    // With the disks of its nodes: they lie where data is removed below.
+    drop(begun);
     let history = directory.join(HISTORY_NAME);
     judge::judge(&panel, &history, &mut record, around)?;
     record.ended = crate::time::utc_now();
@@ -135,10 +140,14 @@ fn start_system(
     around: &Surroundings<'_>,
 ) -> Result<Arc<Cluster>, TrialError> {
     let begun = Instant::now();
-    let wiring = match around.sabotage {
-        Some(Sabotage::ProxyBypassed) => Wiring::Direct,
-        _ => Wiring::Proxied,
+    let wiring = match (around.sabotage, spec.system.network) {
+        (Some(Sabotage::ProxyBypassed), _) => Wiring::Direct,
+        (_, Network::Proxies) => Wiring::Proxied,
+        (_, Network::Bridge) => Wiring::Namespaces(HubKind::Bridge),
+        (_, Network::Switch) => Wiring::Namespaces(HubKind::Switch),
     };
+    let needed = spec.windows.iter().map(|window| needs::gear_of(&window.fault));
+    let gear = needed.fold(Gear::default(), Gear::and);
     let launch = Launch {
         spec: around.system,
         nodes: spec.system.nodes,
@@ -148,6 +157,7 @@ fn start_system(
         generator: &spec.workload.generator,
         executable: around.executable,
         wiring,
+        gear,
     };
     let cluster = Cluster::start(&launch).map_err(|error| match error {
         assay_sut::SutError::Missing { capabilities } => TrialError::Missing(capabilities),

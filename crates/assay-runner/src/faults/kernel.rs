@@ -1,0 +1,229 @@
+//! Faults that the kernel carries out: system calls, disks, control groups, packets.
+
+use super::action::{Cutting, Maker, PrepareError, Prepared, bytes, strength_error, time};
+use super::target::Chosen;
+use assay_kernel::cgroup::{CoreShare, WriteLimit};
+use assay_kernel::net::PacketRule;
+use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Share};
+use assay_nemesis::shapes::Cuts;
+use assay_nemesis::{
+    Action, ByMeans, CallFault, ClockFault, CpuQuota, DiskNode, DnsFault, FewDescriptors, Freeze,
+    Means, MemoryLimit, PacketFault, PowerLoss, ReadOnlyDisk, SlowDisk, WatchedNode,
+};
+use rand_chacha::ChaCha20Rng;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a sync waits if a plan does not say.
+const SYNC_DELAY: Duration = Duration::from_millis(200);
+/// How far a clock is off if a plan does not say.
+const OFFSET: Duration = Duration::from_secs(60);
+/// How much too fast a clock runs if a plan does not say: a tenth.
+const RATE_PPM: i64 = 100_000;
+/// The share of a core a node keeps if a plan does not say.
+const CPU_PERCENT: u64 = 10;
+/// The memory a node keeps if a plan does not say.
+const MEMORY_BYTES: u64 = 16 << 20;
+/// What a slow disk writes in a second if a plan does not say.
+const DISK_BYTES_PER_S: u64 = 200_000;
+/// The share of packets that is lost, repeated or overtaken if a plan does not say.
+const PACKETS_PERCENT: u64 = 10;
+/// Parts of a million in a percent.
+const PPM_PER_PERCENT: u64 = 10_000;
+
+impl Maker<'_> {
+    /// A fault on nodes by one of the kernel's mechanisms.
+    pub(super) fn kernel(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let chosen = self.nodes(rng)?;
+        let (means, killed): (Arc<dyn Means>, bool) = match self.id.name() {
+            "fsync-fail" | "slow-fsync" | "disk-readonly" | "disk-enospc" => {
+                (Arc::new(CallFault::new(self.call_rules(&chosen, rng)?)), false)
+            }
+            "skew" | "slowclock" => {
+                (Arc::new(ClockFault::new(self.watched(&chosen)?, self.clock_rule()?)), false)
+            }
+            "fsync-loss" => (Arc::new(PowerLoss::of(self.disks(&chosen)?)), true),
+            "fs-readonly" => (Arc::new(ReadOnlyDisk::of(self.disks(&chosen)?)), true),
+            "fd-exhaustion" => {
+                let processes = self.watched(&chosen)?.into_iter().map(|node| node.process);
+                (Arc::new(FewDescriptors::of(processes.collect())), false)
+            }
+            "slow-disk" => (Arc::new(self.slow_disk(&chosen)?), false),
+            _ => return self.limits(&chosen),
+        };
+        Ok(self.by(&chosen, means, killed))
+    }
+
+    fn by(&self, chosen: &Chosen, means: Arc<dyn Means>, killed: bool) -> Prepared {
+        let names = self.names(chosen).join(", ");
+        let killed = if killed { chosen.nodes.clone() } else { Vec::new() };
+        Prepared { killed, ..self.prepared(&names, Action::By(ByMeans(means))) }
+    }
+
+    fn limits(&self, chosen: &Chosen) -> Result<Prepared, PrepareError> {
+        let groups = chosen.nodes.iter().map(|&node| {
+            let missing = || self.lacks(node, "control group");
+            (self.scene.group)(node).ok_or_else(missing)
+        });
+        let groups = groups.collect::<Result<Vec<_>, _>>()?;
+        let means: Arc<dyn Means> = match self.id.name() {
+            "cpu-quota" => {
+                let percent = self.number("percent", CPU_PERCENT)?;
+                let share = u32::try_from(percent).ok().and_then(CoreShare::percent);
+                let wrong = || {
+                    strength_error(self.id, "percent", format!("{percent} is no share of a core"))
+                };
+                Arc::new(CpuQuota::of(groups, share.ok_or_else(wrong)?))
+            }
+            "memory-limit" => {
+                Arc::new(MemoryLimit::of(groups, self.number("bytes", MEMORY_BYTES)?))
+            }
+            _ => Arc::new(Freeze::of(groups)),
+        };
+        // The kernel may kill what does not fit into its memory.
+        Ok(self.by(chosen, means, false))
+    }
+
+    fn slow_disk(&self, chosen: &Chosen) -> Result<SlowDisk, PrepareError> {
+        let mut disks = Vec::new();
+        for &node in &chosen.nodes {
+            let group = (self.scene.group)(node).ok_or_else(|| self.lacks(node, "group"))?;
+            let volume = (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
+            disks.push((group, volume));
+        }
+        let bytes_per_s = Some(self.number("rate", DISK_BYTES_PER_S)?);
+        Ok(SlowDisk::of(disks, WriteLimit { bytes_per_s, ios_per_s: None }))
+    }
+
+    fn disks(&self, chosen: &Chosen) -> Result<Vec<DiskNode>, PrepareError> {
+        let one = |&node: &usize| {
+            let volume = (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
+            let (name, processes) = (self.name(node), (self.scene.processes)(node));
+            Ok(DiskNode { node: name, processes, volume })
+        };
+        chosen.nodes.iter().map(one).collect()
+    }
+
+    fn watched(&self, chosen: &Chosen) -> Result<Vec<WatchedNode>, PrepareError> {
+        let one = |&node: &usize| {
+            let process = (self.scene.processes)(node).first().copied();
+            let process = process.ok_or_else(|| PrepareError::NotRunning(self.name(node)))?;
+            Ok(WatchedNode { node: self.name(node), process, tap: (self.scene.tap)(node) })
+        };
+        chosen.nodes.iter().map(one).collect()
+    }
+
+    fn call_rules(
+        &self,
+        chosen: &Chosen,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Vec<(WatchedNode, CallRule)>, PrepareError> {
+        let (calls, deed) = match self.id.name() {
+            "slow-fsync" => {
+                let delay = time(self.id, &self.window.strength, "delay")?.unwrap_or(SYNC_DELAY);
+                (Calls::Syncs, Deed::Delay(delay))
+            }
+            "fsync-fail" => (Calls::Syncs, Deed::Fail(Errno::Io)),
+            "disk-enospc" => (Calls::Writes, Deed::Fail(Errno::NoSpace)),
+            _ => (Calls::Writes, Deed::Fail(Errno::ReadOnly)),
+        };
+        let percent = self.number("percent", 100)?;
+        let share = match percent {
+            100.. => Share::All,
+            _ => Share::PerMille {
+                share: u16::try_from(percent * 10).unwrap_or(1000),
+                seed: rand::RngExt::random(rng),
+            },
+        };
+        let from_nth = self.number("from", 1)?;
+        let rule = |node: usize| {
+            let below = (self.scene.data)(node);
+            CallRule { from_nth, share, ..CallRule::new(calls, below, deed) }
+        };
+        let nodes = self.watched(chosen)?.into_iter();
+        Ok(nodes.zip(&chosen.nodes).map(|(watched, &node)| (watched, rule(node))).collect())
+    }
+
+    fn clock_rule(&self) -> Result<ClockRule, PrepareError> {
+        let strength = &self.window.strength;
+        let behind = strength.get("behind").and_then(serde_json::Value::as_bool);
+        let sign = if behind == Some(true) { -1 } else { 1 };
+        if self.id.name() == "skew" {
+            let offset = time(self.id, strength, "offset")?.unwrap_or(OFFSET);
+            let offset_ms = i64::try_from(offset.as_millis()).unwrap_or(i64::MAX);
+            return Ok(ClockRule { offset_ms: sign * offset_ms, rate_ppm: 0 });
+        }
+        let ppm = strength.get("ppm").and_then(serde_json::Value::as_i64).unwrap_or(-RATE_PPM);
+        let rate_ppm = i32::try_from(ppm)
+            .map_err(|_| strength_error(self.id, "ppm", format!("{ppm} is too much")))?;
+        Ok(ClockRule { offset_ms: 0, rate_ppm })
+    }
+
+    /// Names that do not resolve.
+    pub(super) fn names_out(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let chosen = self.nodes(rng)?;
+        let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
+        let names = self.names(&chosen);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Ok(self.by(&chosen, Arc::new(DnsFault::new(network, &names)), false))
+    }
+
+    /// What one side says to another, packet by packet.
+    pub(super) fn on_packets(
+        &self,
+        cuts: &Cuts,
+        rule: PacketRule,
+    ) -> Result<Action, PrepareError> {
+        let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
+        Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
+    }
+
+    /// A fault around nodes or between sides, packet by packet.
+    pub(super) fn packets(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let (cuts, words) = self.cuts_around(rng)?;
+        let action = self.on_packets(&cuts, self.packet_rule()?)?;
+        Ok(Prepared { cutting: Cutting::No, ..self.prepared(&words, action) })
+    }
+
+    fn packet_rule(&self) -> Result<PacketRule, PrepareError> {
+        let strength = &self.window.strength;
+        let ppm = || -> Result<u32, PrepareError> {
+            let percent = self.number("percent", PACKETS_PERCENT)?.min(100);
+            Ok(u32::try_from(percent * PPM_PER_PERCENT).unwrap_or(u32::MAX))
+        };
+        let none = PacketRule::default();
+        Ok(match self.id.name() {
+            "loss" => PacketRule { loss_ppm: ppm()?, ..none },
+            "dup" => PacketRule { duplicate_ppm: ppm()?, ..none },
+            "reorder" => PacketRule { reorder_ppm: ppm()?, ..none },
+            "rate" => {
+                let rate = self.number("rate", 64 << 10)?;
+                PacketRule { rate_bytes_per_s: NonZeroU64::new(rate.max(1)), ..none }
+            }
+            _ => PacketRule {
+                delay: time(self.id, strength, "delay")?.unwrap_or(Duration::from_millis(200)),
+                jitter: time(self.id, strength, "jitter")?.unwrap_or_default(),
+                ..none
+            },
+        })
+    }
+
+    fn number(&self, option: &'static str, default: u64) -> Result<u64, PrepareError> {
+        Ok(bytes(self.id, &self.window.strength, option)?.unwrap_or(default))
+    }
+
+    fn name(&self, node: usize) -> String {
+        self.scene.lookup.names[node].clone()
+    }
+
+    fn lacks(&self, node: usize, what: &str) -> PrepareError {
+        let (id, node) = (self.id.to_string(), self.name(node));
+        PrepareError::Elsewhere { id, why: format!("{node} has no {what} of its own") }
+    }
+
+    fn no_network(&self) -> PrepareError {
+        let why = "it needs a network of namespaces: say system.network = \"switch\"".to_string();
+        PrepareError::Elsewhere { id: self.id.to_string(), why }
+    }
+}

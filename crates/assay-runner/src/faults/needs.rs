@@ -1,0 +1,186 @@
+//! What a fault needs before anything runs: gear of the nodes, and rights on this machine.
+//!
+//! Whether a machine gives it is found out by trying, once for each process of ours. A fault that
+//! it does not give is missing, with the sentence that says what to do; nothing weaker takes its
+//! place under the same name.
+
+use assay_kernel::cgroup::{self, Controller};
+use assay_kernel::notify::{self, Watch};
+use assay_kernel::{inside, net, volume};
+use assay_plan::machine::Network;
+use assay_sut::Gear;
+use std::sync::OnceLock;
+
+/// The size of a node's disk: etcd alone allocates 64 MB for its log before it writes a byte. The
+/// image has holes, so that only what is written takes space.
+const VOLUME_BYTES: u64 = 512 << 20;
+/// The size of a disk that is going to be filled.
+const SMALL_VOLUME_BYTES: u64 = 160 << 20;
+
+/// What nodes have to be equipped with for a fault.
+pub fn gear(fault: &str) -> Gear {
+    let calls = |calls: Watch| Gear { calls, ..Gear::default() };
+    let disk = |bytes: u64| Gear { volume_bytes: Some(bytes), ..Gear::default() };
+    match fault {
+        "fsync-fail" | "slow-fsync" => calls(Watch { syncs: true, ..Watch::default() }),
+        "disk-readonly" | "disk-enospc" => calls(Watch { writes: true, ..Watch::default() }),
+        "skew" | "slowclock" => calls(Watch { clock: true, ..Watch::default() }),
+        "fsync-loss" | "fs-readonly" => disk(VOLUME_BYTES),
+        "slow-disk" => Gear { groups: true, ..disk(VOLUME_BYTES) },
+        "cpu-quota" | "memory-limit" | "cg-freeze" => Gear { groups: true, ..Gear::default() },
+        // Without such a disk only a small file system that is there already can be filled.
+        "disk-full" if volumes().is_none() => disk(SMALL_VOLUME_BYTES),
+        _ => Gear::default(),
+    }
+}
+
+/// The same, by any name a plan may use.
+pub fn gear_of(fault: &str) -> Gear {
+    gear(assay_plan::faults::Fault::named(fault).map_or(fault, |row| row.id))
+}
+
+/// What this machine lacks for a fault on a network of this kind; `None`: nothing.
+pub fn lacks(fault: &str, network: Network) -> Option<String> {
+    let (row, of_packets) = (gear(fault), network != Network::Proxies);
+    let packets_only = matches!(fault, "loss" | "dup" | "reorder");
+    if packets_only && network != Network::Switch {
+        return Some(format!(
+            "{fault} needs packets or datagrams: say system.network = \"switch\" in the scenario"
+        ));
+    }
+    if fault == "dns-out" && !of_packets {
+        return Some("dns-out needs namespaces: say system.network = \"bridge\"".to_string());
+    }
+    if of_packets && matches!(fault, "half-open" | "reset" | "refuse" | "slice") {
+        return Some(format!("{fault} is about connections: it needs system.network = \"proxies\""));
+    }
+    if network == Network::Bridge && matches!(fault, "delay" | "rate" | "slow-follower") {
+        return Some(format!("a bridge only cuts: {fault} needs system.network = \"switch\""));
+    }
+    let calls = (row.calls != Watch::default()).then(answers_calls).flatten();
+    let disks = row.volume_bytes.and_then(|_| volumes());
+    calls.or(disks).or_else(|| controller(fault).and_then(groups))
+}
+
+/// What this machine lacks for a network; `None`: nothing.
+pub fn lacks_network(network: Network) -> Option<String> {
+    (network != Network::Proxies).then(namespaces).flatten()
+}
+
+fn controller(fault: &str) -> Option<Controller> {
+    match fault {
+        "cpu-quota" => Some(Controller::Cpu),
+        "memory-limit" => Some(Controller::Memory),
+        "cg-freeze" => Some(Controller::Freezer),
+        "slow-disk" => Some(Controller::Disk),
+        _ => None,
+    }
+}
+
+/// Why system calls cannot be answered here; `None` if they can.
+pub fn answers_calls() -> Option<String> {
+    static FOUND: OnceLock<Option<String>> = OnceLock::new();
+    FOUND.get_or_init(|| notify::probe().err()).clone()
+}
+
+/// Why there are no disks that lose power here; `None` if there are.
+pub fn volumes() -> Option<String> {
+    static FOUND: OnceLock<Option<String>> = OnceLock::new();
+    let look = || volume::probe(&std::env::temp_dir()).err().map(|error| error.to_string());
+    FOUND.get_or_init(look).clone()
+}
+
+/// Why there are no control groups of this kind here; `None` if there are.
+pub fn groups(wanted: Controller) -> Option<String> {
+    static FOUND: OnceLock<Vec<(Controller, Option<String>)>> = OnceLock::new();
+    let look = || {
+        let probed = cgroup::probe(None).into_iter();
+        probed.map(|one| (one.controller, one.result.err().map(|e| e.to_string()))).collect()
+    };
+    let found = FOUND.get_or_init(look).iter().find(|(controller, _)| *controller == wanted);
+    found.map_or(Some("nobody has tried this".to_string()), |(_, trouble)| trouble.clone())
+}
+
+/// Why there are no namespaces here; `None` if there are, with root or without.
+pub fn namespaces() -> Option<String> {
+    static FOUND: OnceLock<Option<String>> = OnceLock::new();
+    let look = || {
+        if inside::is_inside() {
+            let facts = net::probe();
+            return facts.into_iter().next().and_then(|fact| fact.trouble);
+        }
+        let facts = inside::probe();
+        let works = facts.iter().any(inside::Fact::works);
+        let why: Vec<String> = facts.into_iter().filter_map(|fact| fact.trouble).collect();
+        (!works).then(|| why.join("; "))
+    };
+    FOUND.get_or_init(look).clone()
+}
+
+/// How much this machine lets Assay do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tier {
+    /// C: proxies, signals, and the system calls of nodes.
+    Plain,
+    /// B: namespaces besides.
+    Namespaces,
+    /// A: disks and control groups besides.
+    Root,
+}
+
+impl Tier {
+    /// Found by trying.
+    pub fn of_this_machine() -> Tier {
+        match (volumes().is_none(), namespaces().is_none()) {
+            (true, _) => Tier::Root,
+            (false, true) => Tier::Namespaces,
+            (false, false) => Tier::Plain,
+        }
+    }
+
+    /// `A (root)` and so on, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tier::Root => "A: root; all faults",
+            Tier::Namespaces => {
+                "B: user namespaces; packets are cut and lost, disks and groups are not to be had"
+            }
+            Tier::Plain => "C: nothing special; proxies, signals, and system calls of nodes",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_never_replaced_by_a_weaker_one() {
+        let cases = [
+            ("loss", Network::Proxies, Some("switch")),
+            ("loss", Network::Bridge, Some("switch")),
+            ("delay", Network::Bridge, Some("switch")),
+            ("reset", Network::Switch, Some("proxies")),
+            ("dns-out", Network::Proxies, Some("bridge")),
+            ("part-full", Network::Bridge, None),
+            ("delay", Network::Proxies, None),
+        ];
+        for (fault, network, hint) in cases {
+            let lacks = lacks(fault, network);
+            match hint {
+                None => assert_eq!(lacks, None, "{fault} on {network:?}"),
+                Some(hint) => assert!(lacks.is_some_and(|why| why.contains(hint)), "{fault}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_fault_that_needs_gear_is_in_the_catalogue() {
+        let of = |row: &&assay_nemesis::CatalogRow| {
+            row.id != "disk-full" && gear(row.id) != Gear::default()
+        };
+        let ids: Vec<&str> = assay_nemesis::CATALOG.iter().filter(of).map(|row| row.id).collect();
+        assert_eq!(ids.len(), 12, "{ids:?}");
+    }
+}
