@@ -3,7 +3,7 @@
 use super::support::wait_until;
 use assay_kernel::cgroup::Group;
 use assay_kernel::volume::{VOLUME_BYTES_MIN, Volume};
-use assay_nemesis::{Action, ByMeans, Fault, Injector, Means, Process, Victim};
+use assay_nemesis::{Action, ByMeans, Fault, Injector, Means, Process, Victim, clear_below};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,11 +30,31 @@ pub fn may_mount() -> bool {
     may
 }
 
-/// The directory of a run with an injector, for whoever may do more than usual.
-pub fn run() -> Option<(TempDir, Injector)> {
+/// The directory of a run, which takes its groups and volumes with it.
+pub struct RunDirectory(TempDir);
+
+impl RunDirectory {
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for RunDirectory {
+    fn drop(&mut self) {
+        for line in clear_below(self.path()) {
+            // A panic while another is on would hide the first.
+            if let (Err(trouble), false) = (line, std::thread::panicking()) {
+                panic!("{trouble}");
+            }
+        }
+    }
+}
+
+/// A run with an injector, for whoever may do more than usual. Keep it longer than all else.
+pub fn run() -> Option<(RunDirectory, Injector)> {
     may_mount().then(|| {
         let (directory, _, injector) = super::support::injector(None);
-        (directory, injector)
+        (RunDirectory(directory), injector)
     })
 }
 
