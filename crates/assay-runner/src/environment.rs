@@ -1,6 +1,7 @@
 //! What this machine has and can do, found out by trying; and what the tested project brings along.
 
 use assay_report::run::{Presence, Requirement, Tool};
+use crate::faults::needs;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -93,6 +94,7 @@ pub fn capabilities() -> Vec<Capability> {
         seen: faketime.map_or("not found".to_string(), |path| path.display().to_string()),
         note: "fault skew; Debian: apt-get install libfaketime".to_string(),
     });
+    found.extend(of_the_kernel());
     for (program, note) in [
         ("python3", "adapters and nodes in Python"),
         ("go", "adapters in Go; Debian: apt-get install golang-go"),
@@ -108,6 +110,27 @@ pub fn capabilities() -> Vec<Capability> {
         });
     }
     found
+}
+
+/// What the kernel lets us do, tried one by one.
+fn of_the_kernel() -> Vec<Capability> {
+    use assay_kernel::cgroup::Controller;
+    let row = |what: &str, trouble: Option<String>, note: &str| Capability {
+        what: what.to_string(),
+        present: trouble.is_none(),
+        is_needed: false,
+        seen: trouble.unwrap_or("tried".to_string()),
+        note: note.to_string(),
+    };
+    vec![
+        row("system calls", needs::answers_calls(), "faults of fsync, of writes and of clocks"),
+        row("namespaces", needs::namespaces(), "networks of packets: system.network"),
+        row("disks", needs::volumes(), "power loss, read-only and full disks"),
+        row("cpu groups", needs::groups(Controller::Cpu), "fault cpu-quota"),
+        row("memory groups", needs::groups(Controller::Memory), "fault memory-limit"),
+        row("freezer groups", needs::groups(Controller::Freezer), "fault cg-freeze"),
+        row("disk groups", needs::groups(Controller::Disk), "fault slow-disk"),
+    ]
 }
 
 fn tried(what: &str, seen: &str, present: bool, note: &str) -> Capability {

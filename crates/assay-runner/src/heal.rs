@@ -25,6 +25,9 @@ pub fn heal_trial(directory: &Path) -> Vec<String> {
             Err(error) => lines.push(format!("{}: {error}", processes.display())),
         }
     }
+    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let cleared = assay_nemesis::clear_below(&directory).into_iter();
+    lines.extend(cleared.map(|result| result.unwrap_or_else(|trouble| trouble)));
     lines
 }
 

@@ -3,6 +3,8 @@
 use crate::args::{DoctorArgs, OutputFormat};
 use crate::exit::Exit;
 use assay_runner::environment::{Capability, capabilities};
+use assay_plan::machine::Network;
+use assay_runner::faults::needs::{Tier, lacks, lacks_network};
 use serde_json::json;
 
 /// Tries everything and shows it.
@@ -10,10 +12,11 @@ pub fn run(args: &DoctorArgs) -> Exit {
     let found = capabilities();
     let ready = found.iter().all(|capability| capability.present || !capability.is_needed);
     let systems = assay_sut::builtin_names();
+    let tier = Tier::of_this_machine();
     if args.output.format == OutputFormat::Json {
         let faults: Vec<_> = assay_nemesis::CATALOG.iter().map(fault_json).collect();
         let value = json!({
-            "ready": ready, "capabilities": found, "systems": systems, "faults": faults,
+            "ready": ready, "tier": tier, "capabilities": found, "systems": systems, "faults": faults,
         });
         anstream::println!("{value}");
     } else {
@@ -23,10 +26,12 @@ pub fn run(args: &DoctorArgs) -> Exit {
             if ready { "can" } else { "cannot" }
         );
         found.iter().for_each(line);
-        let here = |row: &&assay_nemesis::CatalogRow| is_here(row);
-        let faults: Vec<&str> =
-            assay_nemesis::CATALOG.iter().filter(here).map(|row| row.id).collect();
-        anstream::println!("\nfaults without privilege: {}", faults.join(", "));
+        anstream::println!("\ntier {}", tier.words());
+        let (can, cannot): (Vec<&str>, Vec<&str>) = faults_here();
+        anstream::println!("faults that can be injected here: {}", can.join(", "));
+        if !cannot.is_empty() {
+            anstream::println!("not here (assay explain fault ID): {}", cannot.join(", "));
+        }
         anstream::println!("systems built in: {}", systems.join(", "));
         anstream::println!("\nnext: assay demo");
     }
@@ -37,8 +42,25 @@ fn is_here(row: &assay_nemesis::CatalogRow) -> bool {
     matches!(row.carried, assay_nemesis::Carried::Here { .. })
 }
 
+/// Faults that this machine allows on some network, and those it does not.
+fn faults_here() -> (Vec<&'static str>, Vec<&'static str>) {
+    let carried = assay_nemesis::CATALOG.iter().filter(|row| is_here(row)).map(|row| row.id);
+    carried.partition(|id| trouble(id).is_none())
+}
+
+/// Why a fault cannot be injected here on any kind of network.
+fn trouble(fault: &str) -> Option<String> {
+    let networks = [Network::Proxies, Network::Bridge, Network::Switch];
+    let on = |network| lacks(fault, network).or_else(|| lacks_network(network));
+    networks.map(on).into_iter().reduce(|best, next| best.and(next)).flatten()
+}
+
 fn fault_json(row: &assay_nemesis::CatalogRow) -> serde_json::Value {
-    json!({ "id": row.id, "name": row.name, "here": is_here(row), "caveat": row.caveat })
+    let missing = trouble(row.id);
+    let here = is_here(row) && missing.is_none();
+    json!({
+        "id": row.id, "name": row.name, "here": here, "missing": missing, "caveat": row.caveat,
+    })
 }
 
 fn line(capability: &Capability) {

@@ -33,7 +33,7 @@ pub fn run(args: &HealArgs) -> Exit {
         paths.sort();
         paths.dedup();
     }
-    let (mut healed, mut ended) = (0, 0);
+    let (mut healed, mut ended, mut removed) = (0, 0, 0);
     for journal in &found.faults {
         let one = match heal_journal(journal) {
             Ok(report) => {
@@ -56,17 +56,22 @@ pub fn run(args: &HealArgs) -> Exit {
             Err(error) => cannot_reap(journal, &error).report(),
         };
         exit = exit.worse(one);
+        if one == Exit::Upheld {
+            let (count, cleared) = clear(args.output.format, journal);
+            removed += count;
+            exit = exit.worse(cleared);
+        }
     }
     if args.output.format == OutputFormat::Human {
-        let word = match (exit, healed + ended) {
+        let word = match (exit, healed + ended + removed) {
             (Exit::Upheld, 0) => "NOTHING TO HEAL",
             (Exit::Upheld, _) => "HEALED",
             _ => "NOT ALL HEALED",
         };
         let count = found.faults.len() + found.processes.len();
         anstream::println!(
-            "{word}  {healed} faults and {ended} processes of killed runs, {count} journals \
-             looked at"
+            "{word}  {healed} faults, {ended} processes and {removed} disks and groups of killed \
+             runs, {count} journals looked at"
         );
     }
     exit
@@ -104,6 +109,33 @@ fn find(
         }
     }
     Ok(())
+}
+
+/// Removes the disks and control groups that nodes of this directory had.
+fn clear(format: OutputFormat, processes: &Path) -> (usize, Exit) {
+    let directory = processes.parent().unwrap_or(Path::new("."));
+    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let (mut exit, mut lines) = (Exit::Upheld, Vec::new());
+    for result in assay_nemesis::clear_below(&directory) {
+        match result {
+            Ok(line) => lines.push(line),
+            Err(message) => {
+                exit = exit.worse(Trouble { message, exit: Exit::MissingCapability }.report());
+            }
+        }
+    }
+    match format {
+        OutputFormat::Json if !lines.is_empty() => {
+            let directory = directory.display().to_string();
+            anstream::println!("{}", json!({ "directory": directory, "removed": lines }));
+        }
+        OutputFormat::Human if !lines.is_empty() => {
+            anstream::println!("disks and groups ({})", directory.display());
+            lines.iter().for_each(|line| anstream::println!("  {line}"));
+        }
+        _ => {}
+    }
+    (lines.len(), exit)
 }
 
 fn cannot_heal(error: &JournalError) -> Trouble {

@@ -7,6 +7,7 @@ mod gallery;
 mod generate;
 mod heal;
 mod history;
+mod inside;
 mod isolation;
 mod kv;
 mod oracles;

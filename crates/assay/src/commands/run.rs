@@ -1,6 +1,6 @@
 //! `assay run`: a plan against a system, from the load gate to the report.
 
-use super::{Trouble, write_whole};
+use super::{Trouble, inside, write_whole};
 use crate::args::{DemoArgs, ExportArgs, OutputFormat, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 use crate::exit::Exit;
 use crate::output::run::{Screen, show_finished};
@@ -62,6 +62,9 @@ impl Stop {
 /// Runs a plan, or goes on with a run.
 pub fn run(args: &RunArgs) -> Exit {
     let plan = args.plan.as_deref();
+    if let Err(trouble) = go_inside(args) {
+        return trouble.report();
+    }
     hosted(args.output.format, plan, &args.exports, |host| match (&args.resume, plan) {
         (Some(directory), _) => Ok(resume(directory, host)),
         (None, Some(plan)) => {
@@ -71,6 +74,18 @@ pub fn run(args: &RunArgs) -> Exit {
         }
         (None, None) => unreachable!("clap asks for PLAN unless --resume"),
     })
+}
+
+/// A plan with a network of namespaces is run in there, from the beginning.
+fn go_inside(args: &RunArgs) -> Result<(), Trouble> {
+    let frozen = args.resume.as_ref().map(|directory| directory.join("plan.md"));
+    let Some(path) = frozen.as_deref().or(args.plan.as_deref()) else { return Ok(()) };
+    // What cannot be read is told by whoever needs it.
+    let Ok(text) = read_plan(path) else { return Ok(()) };
+    match inside::is_needed(&assay_plan::parse(&text)) {
+        true => inside::go(),
+        false => Ok(()),
+    }
 }
 
 /// A plan that comes with Assay, and how it is run.
@@ -299,6 +314,9 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
     let beside = beside.as_deref().and_then(Path::parent);
     let system = assay_sut::load(&spec.system.name, beside)
         .map_err(|error| Trouble { message: error.to_string(), exit: Exit::MissingCapability })?;
+    if !spec.system.network.is_default() {
+        inside::go()?;
+    }
     let stop = Stop::listen()?;
     let executable = executable()?;
     let temporary = tempfile::tempdir()

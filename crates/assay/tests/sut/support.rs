@@ -61,6 +61,7 @@ pub fn launch(
         generator: "register",
         executable,
         wiring,
+        gear: assay_sut::Gear::default(),
     })
 }
 

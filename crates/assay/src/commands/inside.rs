@@ -1,0 +1,31 @@
+//! Going into namespaces of our own, when a plan asks for a network that needs them.
+
+use super::Trouble;
+use crate::exit::Exit;
+use assay_kernel::inside::{Place, enter, is_inside};
+use assay_plan::Plan;
+
+/// Whether a scenario of a plan has its nodes in namespaces.
+pub(super) fn is_needed(plan: &Plan) -> bool {
+    let trials = plan.scenarios.iter().flat_map(|scenario| scenario.trials());
+    let mut systems = trials.filter_map(|(_, machine)| machine.system.clone());
+    systems.any(|system| !system.network.is_default())
+}
+
+/// Runs this program again in namespaces of its own, and ends as that ended. Inside, and where
+/// namespaces are not to be had, it returns: then the scenario says what is missing.
+///
+/// To be called before anything else has begun, threads above all.
+pub(super) fn go() -> Result<(), Trouble> {
+    if is_inside() || assay_runner::faults::needs::namespaces().is_some() {
+        return Ok(());
+    }
+    match enter() {
+        Ok(Place::Inside) => Ok(()),
+        Ok(Place::Outside { code }) => std::process::exit(code),
+        Err(error) => {
+            let message = format!("cannot go into namespaces: {error}");
+            Err(Trouble { message, exit: Exit::MissingCapability })
+        }
+    }
+}
