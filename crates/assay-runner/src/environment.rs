@@ -1,7 +1,7 @@
 //! What this machine has and can do, found out by trying; and what the tested project brings along.
 
-use assay_report::run::{Presence, Requirement, Tool};
 use crate::faults::needs;
+use assay_report::run::{Presence, Requirement, Tool};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -170,11 +170,7 @@ impl Maker<'_> {
     }
 
     /// What one side says to another, packet by packet.
-    pub(super) fn on_packets(
-        &self,
-        cuts: &Cuts,
-        rule: PacketRule,
-    ) -> Result<Action, PrepareError> {
+    pub(super) fn on_packets(&self, cuts: &Cuts, rule: PacketRule) -> Result<Action, PrepareError> {
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
         Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
     }

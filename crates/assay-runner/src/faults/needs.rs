@@ -52,7 +52,9 @@ pub fn lacks(fault: &str, network: Network) -> Option<String> {
         return Some("dns-out needs namespaces: say system.network = \"bridge\"".to_string());
     }
     if of_packets && matches!(fault, "half-open" | "reset" | "refuse" | "slice") {
-        return Some(format!("{fault} is about connections: it needs system.network = \"proxies\""));
+        return Some(format!(
+            "{fault} is about connections: it needs system.network = \"proxies\""
+        ));
     }
     if network == Network::Bridge && matches!(fault, "delay" | "rate" | "slow-follower") {
         return Some(format!("a bridge only cuts: {fault} needs system.network = \"switch\""));

@@ -2,8 +2,8 @@
 
 use crate::args::{DoctorArgs, OutputFormat};
 use crate::exit::Exit;
-use assay_runner::environment::{Capability, capabilities};
 use assay_plan::machine::Network;
+use assay_runner::environment::{Capability, capabilities};
 use assay_runner::faults::needs::{Tier, lacks, lacks_network};
 use serde_json::json;
 
