@@ -12,6 +12,13 @@
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::collections::BTreeSet;
 use std::io;
+use std::time::Duration;
+
+/// How often to look what a process has open: a file that is opened and closed all the time would
+/// leave it one descriptor if it happened to be open at the only look.
+const LOOKS: u32 = 30;
+/// How long to wait between two looks.
+const LOOK_STEP: Duration = Duration::from_millis(1);
 
 /// How many numbers a process may use for its descriptors; `None` is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,11 +77,19 @@ pub fn lowest_free_descriptor(pid: u32) -> Result<u64, LimitError> {
     Ok((0..).find(|number| !open.contains(number)).expect("no process has all of them open"))
 }
 
-/// Leaves a process no descriptor beyond those it has; says what its limit was.
+/// Leaves a process no descriptor beyond those it keeps; says what its limit was. What it opens and
+/// closes again while this looks is not kept.
 pub fn exhaust_descriptors(pid: u32) -> Result<DescriptorLimit, LimitError> {
     let before = descriptor_limit(pid)?;
-    let free = lowest_free_descriptor(pid)?;
-    set_soft_limit(pid, Some(before.soft.map_or(free, |soft| soft.min(free))))?;
+    let mut soft = before.soft.unwrap_or(u64::MAX);
+    for _look in 0..LOOKS {
+        let free = lowest_free_descriptor(pid)?;
+        if free < soft {
+            set_soft_limit(pid, Some(free))?;
+            soft = free;
+        }
+        std::thread::sleep(LOOK_STEP);
+    }
     Ok(before)
 }
 

@@ -158,7 +158,7 @@ fn what_was_frozen_or_limited_is_freed_from_the_journal() {
         inject(by("cpu-quota", CpuQuota::of(vec![beats.clone()], tenth()))),
     ];
     // As if this process had been killed: nobody undoes anything.
-    guards.map(std::mem::forget);
+    guards.into_iter().for_each(std::mem::forget);
     std::mem::forget(beats);
     drop(injector);
     let report = heal_journal(&journal_copy(&journal)).expect("readable");
