@@ -42,7 +42,7 @@ entries![
     ),
     (
         "postgres-failover",
-        "an asynchronous standby that takes over lacks answered commits; a synchronous one does not",
+        "an asynchronous standby that takes over lacks commits; a synchronous one does not",
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (
@@ -57,8 +57,13 @@ entries![
     ),
     (
         "queue-ack-before-work",
-        "jobs acknowledged before they are done are lost with their consumer; after, they are not",
+        "jobs acknowledged before the work are lost with their consumer; after it they are not",
         "RabbitMQ documentation on acknowledgements; Redis documentation on LMOVE"
+    ),
+    (
+        "redis-lock-expiry",
+        "late requests of a former holder get through unless tokens are compared",
+        "Kleppmann, How to do distributed locking, 2016"
     ),
     (
         "redis-sentinel-lost-writes",
