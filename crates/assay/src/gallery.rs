@@ -70,4 +70,9 @@ entries![
         "a cut-off Redis master acknowledges writes that are thrown away; with WAIT they are not",
         "Jepsen, Redis Sentinel, 2013; Redis documentation on Sentinel"
     ),
+    (
+        "zookeeper-stale-reads",
+        "a ZooKeeper server that is cut off gives old answers; after a transaction it does not",
+        "ZooKeeper documentation on consistency; Jepsen, 2013"
+    ),
 ];
