@@ -41,6 +41,11 @@ entries![
         "payment APIs on idempotency keys; IETF draft on the Idempotency-Key header"
     ),
     (
+        "nats-power-loss",
+        "JetStream loses acknowledged messages when the power fails; synced always it does not",
+        "Jepsen, NATS 2.12.1, 2025; NATS documentation on sync_interval"
+    ),
+    (
         "postgres-failover",
         "an asynchronous standby that takes over lacks commits; a synchronous one does not",
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
