@@ -115,7 +115,6 @@ impl RedisClient {
     }
 
     fn operate(&mut self, call: &Call, deadline: Instant) -> Reply {
-        let sent = Instant::now();
         let request = match self.kind {
             Kind::Lease => self.leases.request(call),
             kind => Request::new(kind, call, &mut self.locks),
@@ -139,9 +138,6 @@ impl RedisClient {
             Ok(answer) => request.output(answer),
             Err(error) => Err(error.clone().into()),
         };
-        if let (Kind::Lease, Ok(output)) = (self.kind, &outcome) {
-            self.leases.hear(call, output, sent);
-        }
         if request.only_reads() {
             outcome = outcome.map_err(Trouble::of_reading);
         }

@@ -41,9 +41,13 @@ entries![
         "payment APIs on idempotency keys; IETF draft on the Idempotency-Key header"
     ),
     (
+        "nats-power-loss",
+        "JetStream loses acknowledged messages when the power fails; synced always it does not",
+        "Jepsen, NATS 2.12.1, 2025; NATS documentation on sync_interval"
+    ),
+    (
         "postgres-failover",
-        "an asynchronous standby that takes over lacks answered commits; a synchronous one does \
-         not",
+        "an asynchronous standby that takes over lacks commits; a synchronous one does not",
         "PostgreSQL documentation on replication; GitHub, incident of October 2018"
     ),
     (
@@ -58,12 +62,22 @@ entries![
     ),
     (
         "queue-ack-before-work",
-        "jobs acknowledged before they are done are lost with their consumer; after, they are not",
+        "jobs acknowledged before the work are lost with their consumer; after it they are not",
         "RabbitMQ documentation on acknowledgements; Redis documentation on LMOVE"
+    ),
+    (
+        "redis-lock-expiry",
+        "late requests of a former holder get through unless tokens are compared",
+        "Kleppmann, How to do distributed locking, 2016"
     ),
     (
         "redis-sentinel-lost-writes",
         "a cut-off Redis master acknowledges writes that are thrown away; with WAIT they are not",
         "Jepsen, Redis Sentinel, 2013; Redis documentation on Sentinel"
+    ),
+    (
+        "zookeeper-stale-reads",
+        "a ZooKeeper server that is cut off gives old answers; after a transaction it does not",
+        "ZooKeeper documentation on consistency; Jepsen, 2013"
     ),
 ];

@@ -2,9 +2,9 @@
 //! after.
 //!
 //! A consumer has one connection. If it breaks in the middle of a job, the consumer is gone with
-//! what it knew, and the next call is another consumer's. A job that was acknowledged before is then
-//! forgotten. One that was not is handed to somebody else when nobody has acknowledged it for so
-//! long as the option `redelivery` says.
+//! what it knew, and the next call is another consumer's. A job that was acknowledged before is
+//! forgotten then. One that was not is handed to somebody else when nobody has acknowledged it for
+//! so long as the option `redelivery` says.
 
 use super::RedisClient;
 use super::link::LinkError;

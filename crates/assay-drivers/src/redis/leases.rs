@@ -1,8 +1,8 @@
 //! Leases: locks that run out by themselves, with a token, and the resource that they guard.
 //!
-//! The client is as careful as a client can be: it uses the resource only while the lease lasts by
-//! its own clock, counted from before it asked for it. What no clock can tell it is how long the
-//! request will be under way. A resource that compares tokens (`fencing`) need not rely on it.
+//! A holder does what it was granted the lease for and does not look at a clock in between: however
+//! often it looked, its request could still be under way for longer than the lease lasts. What
+//! compares tokens (`fencing`) need not rely on it.
 
 use super::request::{Reading, Request, mistake, script};
 use crate::client::ClientError;
@@ -12,10 +12,6 @@ use assay_workload::Call;
 use redis::cmd;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
-
-/// Leases whose end is remembered; the oldest are long over.
-const REMEMBERED_MAX: usize = 256;
 
 const ACQUIRE: &str = "\
 if redis.call('EXISTS', KEYS[1]) == 1 then return nil end
@@ -37,83 +33,47 @@ if tonumber(ARGV[1]) < seen then return 0 end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1";
 
-/// The leases a client has been given.
+/// The leases a client asks for.
 pub(super) struct Leases {
     fencing: bool,
-    /// By token, how long it lasts at least; tokens of one key rise, and those of others are told
-    /// apart by the key.
-    given: BTreeMap<(u64, String), Given>,
-}
-
-#[derive(Clone, Copy)]
-struct Given {
-    ttl: Duration,
-    end: Instant,
+    /// How long each lasts, by key: a renewal is for as long.
+    ttls: BTreeMap<String, u64>,
 }
 
 impl Leases {
     pub(super) fn new(options: &Options<'_>) -> Result<Leases, ClientError> {
-        Ok(Leases { fencing: options.flag("fencing", false)?, given: BTreeMap::new() })
+        Ok(Leases { fencing: options.flag("fencing", false)?, ttls: BTreeMap::new() })
     }
 
-    /// What is sent for a call; a lease that is over by the client's own clock is not used.
-    pub(super) fn request(&self, call: &Call) -> Result<Request, Trouble> {
+    /// What is sent for a call.
+    pub(super) fn request(&mut self, call: &Call) -> Result<Request, Trouble> {
         let name = key_name(call.key.as_ref().unwrap_or(&Value::Null));
         let (key, guarded) = (format!("lease:{name}"), format!("guarded:{name}"));
         if call.op == "acquire" {
-            let ttl_ms = ttl(call)?.as_millis().to_string();
-            let command = script(ACQUIRE, &[&key, &format!("fence:{name}")], &[ttl_ms]);
+            let ttl_ms = ttl_ms(call)?;
+            let command = script(ACQUIRE, &[&key, &format!("fence:{name}")], &[ttl_ms.to_string()]);
+            self.ttls.insert(name, ttl_ms);
             return Ok(Request { command, reading: Reading::Fenced });
         }
-        let token = token(call)?;
-        let given = self.given.get(&(token, name));
-        let lasts = given.filter(|given| Instant::now() < given.end);
-        let token = token.to_string();
-        let (command, reading) = match (call.op.as_str(), lasts) {
+        let token = token(call)?.to_string();
+        let (command, reading) = match (call.op.as_str(), self.ttls.get(&name)) {
             ("release", _) => (script(RELEASE, &[&key], &[token]), Reading::Released),
-            ("use" | "renew", None) => {
-                let why = "not sent: the lease is over by the client's own clock";
-                return Err(Trouble::Fail(why.to_string()));
+            ("renew", Some(ttl_ms)) => {
+                (script(RENEW, &[&key], &[token, ttl_ms.to_string()]), Reading::Released)
             }
-            ("renew", Some(given)) => {
-                let arguments = [token, given.ttl.as_millis().to_string()];
-                (script(RENEW, &[&key], &arguments), Reading::Released)
-            }
-            ("use", Some(_)) if self.fencing => {
+            ("use", _) if self.fencing => {
                 (script(USE_FENCED, &[&guarded], &[token]), Reading::Accepted)
             }
-            ("use", Some(_)) => (cmd("SET").arg(guarded).arg(token).to_owned(), Reading::Done),
-            (op, _) => return Err(mistake(&format!("there is no `{op}` of a lease"))),
+            ("use", _) => (cmd("SET").arg(guarded).arg(token).to_owned(), Reading::Done),
+            (op, _) => return Err(mistake(&format!("there is no `{op}` of this lease"))),
         };
         Ok(Request { command, reading })
     }
-
-    /// What a call that was sent at `sent` says about how long a lease lasts.
-    pub(super) fn hear(&mut self, call: &Call, output: &Value, sent: Instant) {
-        let name = key_name(call.key.as_ref().unwrap_or(&Value::Null));
-        match call.op.as_str() {
-            "acquire" => {
-                let (Some(token), Ok(ttl)) = (output.as_u64(), ttl(call)) else { return };
-                if self.given.len() == REMEMBERED_MAX {
-                    self.given.pop_first();
-                }
-                self.given.insert((token, name), Given { ttl, end: sent + ttl });
-            }
-            "renew" => {
-                let Ok(token) = token(call) else { return };
-                if let Some(given) = self.given.get_mut(&(token, name)) {
-                    given.end = sent + given.ttl;
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
-fn ttl(call: &Call) -> Result<Duration, Trouble> {
+fn ttl_ms(call: &Call) -> Result<u64, Trouble> {
     let ttl_ms = call.input["ttl_ms"].as_u64().filter(|ttl_ms| *ttl_ms > 0);
-    let wrong = || mistake(&format!("acquire of {}", call.input));
-    ttl_ms.map(Duration::from_millis).ok_or_else(wrong)
+    ttl_ms.ok_or_else(|| mistake(&format!("acquire of {}", call.input)))
 }
 
 fn token(call: &Call) -> Result<u64, Trouble> {
