@@ -67,7 +67,9 @@ impl Bypasses {
                 true => own,
                 false => owners.first().copied(),
             };
-            if culprit.is_none() || culprit == own {
+            // Who has ended meanwhile can no longer be told from a node that asked itself.
+            let has_ended = culprit.is_some_and(|pid| command_of(pid).is_empty());
+            if culprit.is_none() || culprit == own || has_ended {
                 let key = (socket.local, socket.remote);
                 let since = self.doubtful.get(&key).copied().unwrap_or_else(Instant::now);
                 doubtful.insert(key, since);
