@@ -3,7 +3,7 @@
 //! Systems that tell their members one address for each node (etcd, Redis, ZooKeeper) leave no room
 //! for an address per pair. So everybody connects to one, and the kernel is asked who did.
 
-use crate::sockets::{Families, established, holds, pids};
+use crate::sockets::{Families, established, holds, inode_of, pids};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -38,18 +38,20 @@ impl Roster {
         Place { roster: self.clone(), node }
     }
 
-    /// Who holds the other end of a connection; `None` if it is closed already. Only the processes
-    /// of nodes are looked into, which are few: whoever is none of them is somebody else.
-    pub(crate) fn caller(&self, other_end: SocketAddr) -> Option<Caller> {
-        let sockets = established().ok()?;
-        let socket = sockets.iter().find(|socket| socket.local == other_end)?;
+    /// Who holds the other end of a connection to `here`; `None` if it is closed already. Only the
+    /// processes of nodes are looked into, which are few: whoever is none of them is somebody else.
+    pub(crate) fn caller(&self, other_end: SocketAddr, here: SocketAddr) -> Option<Caller> {
+        let inode = inode_of(other_end, here).unwrap_or_else(|_| {
+            let sockets = established().ok()?;
+            sockets.iter().find(|socket| socket.local == other_end).map(|socket| socket.inode)
+        })?;
         let nodes = self.pids.lock().expect("nothing panics while it holds the roster").clone();
         let mut families = Families::default();
         for pid in pids() {
             let family = families.of(pid);
             let node =
                 nodes.iter().position(|node| node.is_some_and(|node| family.contains(&node)));
-            if let Some(node) = node.filter(|_| holds(pid, socket.inode)) {
+            if let Some(node) = node.filter(|_| holds(pid, inode)) {
                 return Some(Caller::Node(node));
             }
         }
@@ -86,10 +88,10 @@ mod tests {
         let mut child = child.expect("bash runs");
         roster.place(1).enter(child.id());
         let (_held, other_end) = listener.accept().expect("a connection");
-        assert_eq!(roster.caller(other_end), Some(Caller::Node(1)));
+        assert_eq!(roster.caller(other_end, address), Some(Caller::Node(1)));
         let ours = TcpStream::connect(address).expect("connected");
         let (_held, other_end) = listener.accept().expect("a connection");
-        assert_eq!(roster.caller(other_end), Some(Caller::Other));
+        assert_eq!(roster.caller(other_end, address), Some(Caller::Other));
         drop(ours);
         child.kill().and_then(|()| child.wait()).expect("it ends");
     }

@@ -1,12 +1,24 @@
 //! The TCP connections of this machine, as the kernel tells them in `/proc/net/tcp` and `tcp6`, and
 //! whose they are.
 
+use rustix::io::Errno;
+use rustix::net::netlink::SOCK_DIAG;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The kernel's number for a connection that is open on both sides.
 const ESTABLISHED: u8 = 1;
+/// Numbers of `linux/netlink.h`, `linux/sock_diag.h` and `linux/inet_diag.h`.
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
+const HEADER_BYTES: usize = 16;
+/// Where the inode is in an answer.
+const INODE_AT: usize = HEADER_BYTES + 68;
+/// An answer is 72 bytes after the header, and some attributes.
+const ANSWER_BYTES_MAX: usize = 4_096;
 /// Characters of a command line that are shown.
 const COMMAND_CHARS_MAX: usize = 60;
 
@@ -28,6 +40,60 @@ pub(crate) fn established() -> io::Result<Vec<Socket>> {
         Err(error) => return Err(error),
     }
     Ok(sockets)
+}
+
+/// The inode of one end of a connection, asked of the kernel directly (`sock_diag(7)`): the tables
+/// below `/proc` list every connection of the machine, thousands after a busy minute. `None` if
+/// there is no such connection.
+///
+/// # Errors
+/// This kernel does not answer such questions.
+pub(crate) fn inode_of(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u64>> {
+    let flags = SocketFlags::CLOEXEC;
+    let asked = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(SOCK_DIAG))?;
+    rustix::net::send(&asked, &question(local, remote), SendFlags::empty())?;
+    let mut answer = [0; ANSWER_BYTES_MAX];
+    let (_, length) = rustix::net::recv(&asked, answer.as_mut_slice(), RecvFlags::empty())?;
+    let word = |at: usize| {
+        let bytes = answer.get(at..at + 4).filter(|_| at + 4 <= length)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+    };
+    let is_socket = answer[4..6] == SOCK_DIAG_BY_FAMILY.to_ne_bytes();
+    match (is_socket, word(INODE_AT), word(HEADER_BYTES)) {
+        (true, Some(inode), _) => Ok(Some(inode.into())),
+        (false, _, Some(errno)) if errno as i32 == -Errno::NOENT.raw_os_error() => Ok(None),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// A question for exactly one socket: a header of 16 bytes, then family, protocol, states, and the
+/// socket by ports, addresses, interface and cookie.
+fn question(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+    const REQUEST: u16 = 1;
+    const TCP: u8 = 6;
+    let family = if local.is_ipv4() { AF_INET } else { AF_INET6 };
+    let mut body = vec![family, TCP, 0, 0];
+    body.extend(u32::MAX.to_ne_bytes());
+    for address in [local, remote] {
+        body.extend(address.port().to_be_bytes());
+    }
+    for address in [local, remote] {
+        let mut bytes = [0; 16];
+        match address.ip() {
+            IpAddr::V4(ip) => bytes[..4].copy_from_slice(&ip.octets()),
+            IpAddr::V6(ip) => bytes = ip.octets(),
+        }
+        body.extend(bytes);
+    }
+    // Any interface, and no cookie.
+    body.extend([0; 4]);
+    body.extend([u8::MAX; 8]);
+    let mut question = ((HEADER_BYTES + body.len()) as u32).to_ne_bytes().to_vec();
+    question.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    question.extend(REQUEST.to_ne_bytes());
+    question.extend([0; 8]);
+    question.extend(body);
+    question
 }
 
 fn parse(text: &str) -> Vec<Socket> {
@@ -189,6 +255,11 @@ mod tests {
         let local = client.local_addr().expect("connected");
         let sockets = established().expect("the kernel tells");
         let socket = sockets.iter().find(|socket| socket.local == local).expect("it is open");
+        let (client_end, server_end) = (local, listener.local_addr().expect("bound"));
+        let asked = inode_of(client_end, server_end).expect("the kernel answers");
+        assert_eq!(asked, Some(socket.inode));
+        let nobody = SocketAddr::from(([127, 0, 0, 1], 1));
+        assert_eq!(inode_of(nobody, server_end).expect("the kernel answers"), None);
         let owners = owners(&BTreeSet::from([socket.inode]));
         assert!(owners[&socket.inode].contains(&std::process::id()));
         assert!(!command_of(std::process::id()).is_empty());

@@ -9,6 +9,7 @@ use assay_nemesis::{LinkId, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 /// The port of nodes that have none of their own.
 pub(crate) const MAELSTROM_PORT: &str = "maelstrom";
@@ -176,7 +177,7 @@ impl Wires {
             // link that no fault is ever laid on.
             let own = mesh.add(PROBES, &names[to], *address)?;
             let laid = mesh.links();
-            let here = |from| {
+            let link_from = |from| {
                 let links = self.links.get(&(from, to)).into_iter().flatten();
                 let of_port = |link: &&LinkId| {
                     laid.iter().any(|known| known.id == **link && known.upstream == *address)
@@ -184,13 +185,18 @@ impl Wires {
                 links.copied().find(|link| of_port(&link)).unwrap_or(own)
             };
             let sides = (0..names.len()).map(Peer::Node).chain([Peer::Clients]);
-            let links: Vec<LinkId> = sides.map(here).collect();
+            let links: Vec<LinkId> = sides.map(link_from).collect();
             let (roster, clients) = (self.roster.clone(), names.len());
-            let whose = move |other_end| match roster.caller(other_end)? {
+            // Known once it listens, which is before anybody connects.
+            let here = Arc::new(OnceLock::new());
+            let listens_at = Arc::clone(&here);
+            let whose = move |other_end| match roster.caller(other_end, *listens_at.get()?)? {
                 Caller::Node(node) => Some(node),
                 Caller::Other => Some(clients),
             };
-            told.push(mesh.add_shared(&links, whose)?);
+            let address = mesh.add_shared(&links, whose)?;
+            here.get_or_init(|| address);
+            told.push(address);
         }
         Ok(told)
     }
