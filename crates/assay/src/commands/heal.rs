@@ -69,9 +69,13 @@ pub fn run(args: &HealArgs) -> Exit {
             _ => "NOT ALL HEALED",
         };
         let count = found.faults.len() + found.processes.len();
+        let disks = match removed {
+            0 => String::new(),
+            _ => format!(", {removed} disks and groups"),
+        };
         anstream::println!(
-            "{word}  {healed} faults, {ended} processes and {removed} disks and groups of killed \
-             runs, {count} journals looked at"
+            "{word}  {healed} faults and {ended} processes of killed runs{disks}, {count} journals \
+             looked at"
         );
     }
     exit

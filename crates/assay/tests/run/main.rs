@@ -8,6 +8,7 @@
 mod adapters;
 mod bad_input;
 mod guide;
+mod kernel;
 mod killed;
 mod sabotage;
 mod stopped;
