@@ -68,6 +68,7 @@ fn start(directory: &Path, hub: HubKind) -> Cluster {
         generator: "register",
         executable: Path::new("/proc/self/exe"),
         wiring: Wiring::Namespaces(hub),
+        gear: assay_sut::Gear::default(),
     };
     Cluster::start(&launch).unwrap_or_else(|error| panic!("{error}"))
 }
