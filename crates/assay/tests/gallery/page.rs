@@ -47,7 +47,11 @@ fn every_entry_has_a_section_with_its_picture_and_a_link_to_its_plan() {
     for entry in entries() {
         let section = sections.get(&entry).unwrap_or_else(|| panic!("no section `## {entry}`"));
         let picture = format!("gallery/{entry}.svg");
-        assert_eq!(section.pictures, [picture.clone()], "{entry} has one picture, its own");
+        assert_eq!(
+            section.pictures,
+            std::slice::from_ref(&picture),
+            "{entry} has one picture, its own"
+        );
         let svg = std::fs::read_to_string(docs.join(&picture)).expect("the picture");
         assert!(svg.contains("<svg ") && svg.trim_end().ends_with("</svg>"), "{picture}");
         let plan = format!("../examples/gallery/{entry}/plan.md");

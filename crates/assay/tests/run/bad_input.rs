@@ -69,7 +69,7 @@ fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
             &with(kv, "name = \"absent\""),
             &RUN,
             2,
-            &[env, "no system `absent`", "there are etcd, kv, postgres"],
+            &[env, "no system `absent`", "there are etcd, kv, nats, postgres"],
         ),
         (
             &with("generator = \"register\"", "generator = \"registr\""),
