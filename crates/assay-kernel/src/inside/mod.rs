@@ -1,7 +1,7 @@
 //! Namespaces of Assay's own, in which nothing can be left behind.
 //!
-//! [`enter`] starts this program once more, in a network, a mount and a PID namespace that belong to
-//! it alone; without root in a user namespace besides, where it is root. The outer process only
+//! [`enter`] starts this program once more, in a network, a mount and a PID namespace that belong
+//! to it alone; without root in a user namespace besides, where it is root. The outer process only
 //! waits: it passes signals in and the exit code out. Process 1 in there is a small init which is
 //! killed by the kernel when the outer process is gone, however it went; and when process 1 of a
 //! PID namespace ends the kernel ends all others in it. So `kill -9` leaves no process, no

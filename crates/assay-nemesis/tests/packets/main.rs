@@ -1,5 +1,5 @@
-//! Faults on packets, in networks of namespaces, through the injector: they land, they heal, and one
-//! that is laid on the wrong link does not land.
+//! Faults on packets, in networks of namespaces, through the injector: they land, they heal, and
+//! one that is laid on the wrong link does not land.
 //!
 //! The program starts itself again inside namespaces, so it has no test harness.
 
