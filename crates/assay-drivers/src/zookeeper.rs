@@ -1,10 +1,10 @@
 //! The client of ZooKeeper: registers and sets as nodes.
 //!
 //! Each client has a session with its own node and with no other. A server answers reads from what
-//! it has, which may be old. That is how `reads` are unless they are `synced`: then the server first
-//! catches up with the leader. A server that leads catches up with nobody, although it may have told
-//! others to apply what it has not applied itself yet. So only reads that are `confirmed`, by a
-//! transaction of the same session that goes before them, are never old.
+//! it has, which may be old. That is how `reads` are unless they are `synced`: then the server
+//! first catches up with the leader. A server that leads catches up with nobody, although it may
+//! have told others to apply what it has not applied itself yet. So only reads that are
+//! `confirmed`, by a transaction of the same session that goes before them, are never old.
 
 mod register;
 mod session;

@@ -475,8 +475,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "EIO in the node's log; a node that ends; writes refused",
             heal: "the rule is lifted; the next sync passes",
         },
-        caveat: "needs a node started under watch; what was written stays in the kernel, so nothing \
-                 is lost unless the node gives it up; syncing by io_submit is not seen",
+        caveat: "needs a node started under watch; what was written stays in the kernel, so \
+                 nothing is lost unless the node gives it up; syncing by io_submit is not seen",
     },
     CatalogRow {
         id: "slow-fsync",
@@ -501,9 +501,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "EROFS in the node's log; writes refused",
             heal: "the rule is lifted; the next write passes",
         },
-        caveat: "needs a node started under watch, which costs time at each write, also to sockets; \
-                 by answering system calls: removing, renaming and mapped memory still work, as \
-                 they would not on such a disk",
+        caveat: "needs a node started under watch, which costs time at each write, also to \
+                 sockets; by answering system calls: removing, renaming and mapped memory \
+                 still work, as they would not on such a disk",
     },
     CatalogRow {
         id: "disk-enospc",
@@ -516,9 +516,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "ENOSPC in the node's log; writes refused",
             heal: "the rule is lifted; the next write passes",
         },
-        caveat: "needs a node started under watch, which costs time at each write, also to sockets; \
-                 overwriting fails, too, as on a file system that never overwrites in place; a \
-                 disk that is really full is disk-full",
+        caveat: "needs a node started under watch, which costs time at each write, also to \
+                 sockets; overwriting fails, too, as on a file system that never overwrites \
+                 in place; a disk that is really full is disk-full",
     },
     CatalogRow {
         id: "corrupt",

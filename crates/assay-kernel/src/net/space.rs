@@ -15,7 +15,7 @@ impl Space {
     /// A new one, with nothing in it but a loopback interface that is down.
     pub(super) fn create() -> io::Result<Space> {
         aside(|| {
-            // SAFETY: only this thread moves, and it ends right after; its descriptors stay shared.
+            // SAFETY: only this thread moves, and it ends right after; descriptors stay shared.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             Space::current()
         })

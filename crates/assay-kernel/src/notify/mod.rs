@@ -24,7 +24,7 @@
 //! ```
 //!
 //! What it does not see: calls of a program for another architecture than ours; what reaches a
-//! file without a call of [`Watch`] (mapped memory, `sendfile`, `io_submit`); removing and renaming.
+//! file without a call of [`Watch`] (mapped memory, `sendfile`, `io_submit`); removing, renaming.
 //! io_uring is told to be absent while syncs or writes are watched, so that programs use calls.
 //! A full disk is one on which overwriting needs space, too. With clocks, only what asks for the
 //! time of day is moved: sleeping and waiting, also until a moment of that clock, is not.

@@ -162,24 +162,29 @@ impl Attempt<'_> {
         };
         match bring_up(&inner) {
             Ok(()) => Ok(Inner { started: Instant::now(), ..inner }),
-            Err(failed) => {
-                inner.nodes.iter().for_each(|node| {
-                    node.end(&inner.processes);
-                });
-                let Inner { processes, nodes, .. } = inner;
-                let processes = processes.into_inner();
-                self.processes = Some(processes.expect("nothing panics while it holds this"));
-                // With their disks: a directory that is one cannot be removed.
-                drop(nodes);
-                if matches!(failed, Failed::LostRace) {
-                    // What nodes have written names addresses that nobody has any more.
-                    let remove = |path: &PathBuf| std::fs::remove_dir_all(path);
-                    let removed: std::io::Result<()> = made.iter().try_for_each(remove);
-                    removed.map_err(SutError::io("clean up after a lost race for a port"))?;
-                }
-                Err(failed)
+            Err(failed) => Err(self.give_up(inner, failed, &made)),
+        }
+    }
+
+    /// Ends what has begun. What nodes have written before a lost race names addresses that nobody
+    /// has any more.
+    fn give_up(&mut self, inner: Inner, failed: Failed, made: &[PathBuf]) -> Failed {
+        inner.nodes.iter().for_each(|node| {
+            node.end(&inner.processes);
+        });
+        let Inner { processes, nodes, .. } = inner;
+        let processes = processes.into_inner();
+        self.processes = Some(processes.expect("nothing panics while it holds this"));
+        // With their disks: a directory that is one cannot be removed.
+        drop(nodes);
+        if matches!(failed, Failed::LostRace) {
+            let removed = made.iter().try_for_each(std::fs::remove_dir_all);
+            if let Err(source) = removed {
+                let doing = "clean up after a lost race for a port".to_string();
+                return SutError::Io { doing, source }.into();
             }
         }
+        failed
     }
 
     fn network(&self, names: &[String], hub: HubKind) -> Result<Arc<Network>, SutError> {

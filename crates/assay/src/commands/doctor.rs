@@ -16,7 +16,8 @@ pub fn run(args: &DoctorArgs) -> Exit {
     if args.output.format == OutputFormat::Json {
         let faults: Vec<_> = assay_nemesis::CATALOG.iter().map(fault_json).collect();
         let value = json!({
-            "ready": ready, "tier": tier, "capabilities": found, "systems": systems, "faults": faults,
+            "ready": ready, "tier": tier, "capabilities": found, "systems": systems,
+            "faults": faults,
         });
         anstream::println!("{value}");
     } else {
