@@ -45,8 +45,13 @@ impl Server {
 
     /// Stops all its processes where they are.
     pub fn stop(&mut self) {
-        self.signal(Signal::STOP);
-        self.until("stops", |server| server.processes().iter().all(|pid| state(*pid) == "T"));
+        // Again and again: one that was just being born has not heard it the first time. One that
+        // has ended cannot be waited for by a parent that is stopped.
+        self.until("stops", |server| {
+            server.signal(Signal::STOP);
+            let stands = |pid: &i32| ["T", "Z"].contains(&state(*pid).as_str());
+            server.processes().iter().all(stands)
+        });
     }
 
     /// Lets them go on.
