@@ -39,9 +39,12 @@ impl<M: Model> Search<'_, M> {
             let rank = if wanted { Rank::Unlikely } else { Rank::HideUnwanted };
             ranked.push((rank as u8, 0, Choice { call: due, absorb: true }));
         }
-        self.scan_pending();
-        for slot in 0..self.slot_call.len() {
-            let Some(call) = self.offered_at(slot) else { continue };
+        self.find_candidates();
+        let candidates = std::mem::take(&mut self.candidates);
+        for &call in &candidates {
+            if self.class_best[self.plan.facts[call as usize].class as usize] != call {
+                continue;
+            }
             if call == due && hides && !self.is_ever_needed(facts.leaves) {
                 continue;
             }
@@ -51,7 +54,10 @@ impl<M: Model> Search<'_, M> {
             let urgency = self.guess(call).unwrap_or(i64::from(returns_at));
             ranked.push((rank as u8, urgency, Choice { call, absorb: false }));
         }
-        self.forget_best_of_each_class();
+        for &call in &candidates {
+            self.class_best[self.plan.facts[call as usize].class as usize] = NO_CALL;
+        }
+        self.candidates = candidates;
         ranked.sort_unstable_by_key(|&(rank, urgency, choice)| (rank, urgency, choice.call));
         choices.extend(ranked.drain(..).map(|(_, _, choice)| choice));
         self.ranked = ranked;
@@ -87,7 +93,7 @@ impl<M: Model> Search<'_, M> {
         if facts.effect == Effect::Overwrite {
             // Whoever does not need its state now will not miss it: it can hide before the next
             // overwrite, or be placed when its state is needed.
-            if !self.pending_needs_anything && !self.pending_needs.contains(&facts.leaves) {
+            if !self.is_needed_by_pending(facts.leaves) {
                 return None;
             }
             return Some(if self.is_finished_by(call) { Rank::Finish } else { Rank::Rest });
@@ -118,46 +124,40 @@ impl<M: Model> Search<'_, M> {
         self.model.step(self.states.get(state), op).is_some()
     }
 
-    /// The call in a slot, if it is pending, changes states, and is the first of its class.
-    fn offered_at(&self, slot: usize) -> Option<u32> {
-        let call = self.slot_call[slot];
-        if call == NO_CALL {
-            return None;
-        }
-        let facts = self.plan.facts[call as usize];
-        let pending = self.done[slot / 64] & (1 << (slot % 64)) == 0;
-        let first = self.class_best[facts.class as usize] == call;
-        (pending && facts.effect != Effect::Observe && first).then_some(call)
+    /// Whether some pending call needs `state`, or does not say which one it needs.
+    fn is_needed_by_pending(&self, state: StateId) -> bool {
+        let needed = self.needed.of(state);
+        (0..self.done.len()).any(|word| {
+            let needs = needed[word] | (self.needed.of_any()[word] & !self.overwrites[word]);
+            needs & self.active[word] & !self.done[word] != 0
+        })
     }
 
-    /// Notes which states pending calls need and, for each class, the pending call that returns
-    /// first (the first invoked, if none must).
-    fn scan_pending(&mut self) {
-        self.pending_needs.clear();
-        self.pending_needs_anything = false;
-        for slot in 0..self.slot_call.len() {
-            let call = self.slot_call[slot];
-            if call == NO_CALL || self.done[slot / 64] & (1 << (slot % 64)) != 0 {
-                continue;
+    /// Collects the pending calls that could change the state, and for each class the one that
+    /// returns first (the first invoked, if none must).
+    ///
+    /// An optional call that needs another state than the one there is cannot be placed, or changes
+    /// nothing and can be left out. There may be hundreds of those: calls of unknown outcome stay
+    /// pending to the end.
+    fn find_candidates(&mut self) {
+        self.candidates.clear();
+        let anything_goes = self.state == self.any_state;
+        for word in 0..self.done.len() {
+            let mut pending = self.active[word] & !self.done[word] & !self.observers[word];
+            if !anything_goes {
+                let fits = self.needed.of(self.state)[word] | self.needed.of_any()[word];
+                pending &= fits | self.required[word];
             }
-            let facts = self.plan.facts[call as usize];
-            if facts.needs != NO_STATE {
-                self.pending_needs.push(facts.needs);
-            } else if facts.effect != Effect::Overwrite {
-                self.pending_needs_anything = true;
-            }
-            let urgency = |facts: Facts| (facts.returns_at, facts.invoked_at);
-            let best = self.class_best[facts.class as usize];
-            if best == NO_CALL || urgency(facts) < urgency(self.plan.facts[best as usize]) {
-                self.class_best[facts.class as usize] = call;
-            }
-        }
-    }
-
-    fn forget_best_of_each_class(&mut self) {
-        for &call in &self.slot_call {
-            if call != NO_CALL {
-                self.class_best[self.plan.facts[call as usize].class as usize] = NO_CALL;
+            while pending != 0 {
+                let call = self.slot_call[word * 64 + pending.trailing_zeros() as usize];
+                pending &= pending - 1;
+                self.candidates.push(call);
+                let facts = self.plan.facts[call as usize];
+                let urgency = |facts: Facts| (facts.returns_at, facts.invoked_at);
+                let best = self.class_best[facts.class as usize];
+                if best == NO_CALL || urgency(facts) < urgency(self.plan.facts[best as usize]) {
+                    self.class_best[facts.class as usize] = call;
+                }
             }
         }
     }

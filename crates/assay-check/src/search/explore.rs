@@ -1,7 +1,8 @@
 //! The search itself: depth first, one configuration at a time, resumable.
 
+use super::needed::Needed;
 use super::plan::{Event, Plan};
-use super::states::{StateId, States};
+use super::states::{NO_STATE, StateId, States};
 use super::table::Table;
 use crate::budget::Budget;
 use crate::model::{Effect, Model, Problem, Start};
@@ -61,18 +62,22 @@ pub(super) struct Search<'a, M: Model> {
     pub(super) state: StateId,
     pub(super) done: Mask,
     pub(super) absorbable: Mask,
+    /// The state that stands for all states, if that is where the search begins.
+    pub(super) any_state: StateId,
     // Determined by `event` alone: which slots are pending, by whom, and of which kind.
     pub(super) active: Mask,
-    observers: Mask,
+    pub(super) observers: Mask,
+    pub(super) overwrites: Mask,
+    pub(super) required: Mask,
     pub(super) hideable: Mask,
+    pub(super) needed: Needed,
     pub(super) slot_call: Vec<u32>,
     frames: Vec<Frame>,
     frame_masks: Vec<u64>,
     choices: Vec<Choice>,
     // Scratch space of `candidates`.
     pub(super) class_best: Vec<u32>,
-    pub(super) pending_needs: Vec<StateId>,
-    pub(super) pending_needs_anything: bool,
+    pub(super) candidates: Vec<u32>,
     pub(super) ranked: Vec<(u8, i64, Choice)>,
     key: Vec<u64>,
     furthest_event: usize,
@@ -87,6 +92,7 @@ impl<'a, M: Model> Search<'a, M> {
             Start::Any => model.any_state().expect("windows need a model with any_state"),
         };
         let state = states.intern(model, start);
+        let any_state = if problem.start == Start::Any { state } else { NO_STATE };
         let plan = Plan::new(model, problem, &mut states);
         let words = plan.slots.div_ceil(64).max(1);
         Search {
@@ -101,14 +107,17 @@ impl<'a, M: Model> Search<'a, M> {
             absorbable: vec![0; words],
             active: vec![0; words],
             observers: vec![0; words],
+            overwrites: vec![0; words],
+            required: vec![0; words],
             hideable: vec![0; words],
+            needed: Needed::new(&plan.facts, words),
+            any_state,
             slot_call: vec![NO_CALL; plan.slots],
             frames: Vec::new(),
             frame_masks: Vec::new(),
             choices: Vec::new(),
             class_best: vec![NO_CALL; plan.classes],
-            pending_needs: Vec::new(),
-            pending_needs_anything: false,
+            candidates: Vec::new(),
             ranked: Vec::new(),
             key: Vec::new(),
             furthest_event: 0,
@@ -215,19 +224,27 @@ impl<'a, M: Model> Search<'a, M> {
         let (word, bit) = self.bit(facts.slot);
         self.slot_call[facts.slot as usize] = event.call() as u32;
         self.active[word] |= bit;
+        self.needed.occupy(facts.needs, word, bit);
+        self.required[word] |= if facts.required { bit } else { 0 };
         match facts.effect {
             Effect::Observe => self.observers[word] |= bit,
-            Effect::Overwrite if facts.required => self.hideable[word] |= bit,
-            _ => {}
+            Effect::Overwrite => {
+                self.overwrites[word] |= bit;
+                self.hideable[word] |= if facts.required { bit } else { 0 };
+            }
+            Effect::Update => {}
         }
     }
 
     fn vacate(&mut self, event: Event) {
-        let slot = self.plan.facts[event.call()].slot;
-        let (word, bit) = self.bit(slot);
-        self.slot_call[slot as usize] = NO_CALL;
+        let facts = self.plan.facts[event.call()];
+        let (word, bit) = self.bit(facts.slot);
+        self.slot_call[facts.slot as usize] = NO_CALL;
+        self.needed.vacate(facts.needs, word, bit);
         self.active[word] &= !bit;
         self.observers[word] &= !bit;
+        self.overwrites[word] &= !bit;
+        self.required[word] &= !bit;
         self.hideable[word] &= !bit;
     }
 

@@ -16,6 +16,7 @@
 
 mod candidates;
 mod explore;
+mod needed;
 mod plan;
 mod states;
 mod table;
