@@ -47,7 +47,7 @@ const fn signal(name: &'static str, side: Side, is_time: bool, about: &'static s
 
 /// Every signal. `log("text")` and `metric("name")` are open-ended, and for victims.
 #[rustfmt::skip]
-pub const SIGNALS: [SignalInfo; 27] = [
+pub const SIGNALS: [SignalInfo; 31] = [
     signal("dropped", Side::Injector, false, "messages the proxy or filter dropped"),
     signal("dropped-bytes", Side::Injector, false, "bytes it dropped"),
     signal("delayed", Side::Injector, false, "messages it held back"),
@@ -55,6 +55,7 @@ pub const SIGNALS: [SignalInfo; 27] = [
     signal("resets", Side::Injector, false, "connections it reset"),
     signal("duplicated", Side::Injector, false, "messages it sent twice"),
     signal("reordered", Side::Injector, false, "messages that overtook others"),
+    signal("sliced", Side::Injector, false, "messages it cut into pieces"),
     signal("killed", Side::Injector, false, "processes that ended by our signal"),
     signal("stopped", Side::Injector, false, "processes seen frozen in the process table"),
     signal("restarted", Side::Injector, false, "processes that were started again"),
@@ -74,6 +75,9 @@ pub const SIGNALS: [SignalInfo; 27] = [
     signal("restarts", Side::Victim, false, "nodes with a new process id that are ready again"),
     signal("heartbeat-gap", Side::Victim, true, "longest silence of a node"),
     signal("latency-p99", Side::Victim, true, "99th percentile of client latency in the window"),
+    signal("retransmits", Side::Victim, false, "segments nodes sent again; in namespaces only"),
+    signal("out-of-order", Side::Victim, false, "segments that reached nodes early; in namespaces"),
+    signal("duplicates", Side::Victim, false, "segments nodes got twice; in namespaces only"),
     signal("lag", Side::Victim, true, "how far a replica is behind"),
 ];
 

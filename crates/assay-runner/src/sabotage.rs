@@ -12,6 +12,8 @@ pub enum Sabotage {
     ProxyBypassed,
     /// Fault windows never open.
     WindowNeverOpens,
+    /// Faults hit a decoy: rules on links nobody uses, signals to a bystander.
+    InjectorMisses,
     /// The checker says upheld, whatever it is given.
     CheckerAlwaysPasses,
     /// Operations that time out are not recorded.
@@ -24,9 +26,10 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// All of them, with their names and what they do.
-    pub const ALL: [(Sabotage, &'static str, &'static str); 6] = [
+    pub const ALL: [(Sabotage, &'static str, &'static str); 7] = [
         (Sabotage::ProxyBypassed, "proxy-bypassed", "nodes talk without the proxies"),
         (Sabotage::WindowNeverOpens, "window-never-opens", "fault windows never open"),
+        (Sabotage::InjectorMisses, "injector-misses", "faults hit a decoy instead of nodes"),
         (Sabotage::CheckerAlwaysPasses, "checker-always-passes", "the checker upholds anything"),
         (Sabotage::RecorderDropsTimeouts, "recorder-drops-timeouts", "timeouts are not recorded"),
         (Sabotage::GeneratorStopsEarly, "generator-stops-early", "the workload ends early"),

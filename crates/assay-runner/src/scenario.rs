@@ -9,7 +9,7 @@ use crate::files::{read_json, write_json};
 use crate::investigate::{Allowance, Investigation, investigate};
 use crate::spec::TrialSpec;
 use crate::trial::{self, RECORD_NAME, Surroundings, TrialError, TrialRecord};
-use assay_plan::machine::Machine;
+use assay_plan::machine::{Machine, Network};
 use assay_report::run::TimelineEntry;
 use assay_sut::{Retries, SystemSpec};
 use assay_verdict::{Operator, Rigour, Violation};
@@ -109,7 +109,7 @@ impl Workshop<'_> {
             if let Err(error) = action::check(window, first.system.network) {
                 missing.push(error.to_string());
             }
-            missing.extend(unreadable_signals(window, &system));
+            missing.extend(unreadable_signals(window, &system, first.system.network));
         }
         missing.sort();
         missing.dedup();
@@ -314,12 +314,19 @@ fn no_hidden_retries(system: &SystemSpec) -> Option<String> {
 }
 
 /// Signals of the victim that this system does not offer.
-fn unreadable_signals(window: &crate::spec::WindowSpec, system: &SystemSpec) -> Vec<String> {
+fn unreadable_signals(
+    window: &crate::spec::WindowSpec,
+    system: &SystemSpec,
+    network: Network,
+) -> Vec<String> {
     use assay_plan::landing::Signal;
     const OWN: [&str; 6] =
         ["timeouts", "errors", "disconnects", "restarts", "heartbeat-gap", "latency-p99"];
     let terms = crate::faults::watch::terms(&window.victim).unwrap_or_default();
     let unreadable = |signal: &Signal| match signal {
+        Signal::Known(name) if SystemSpec::is_signal_of_namespaces(name) => {
+            network == Network::Proxies && !system.has_signal(name)
+        }
         Signal::Known(name) => !OWN.contains(name) && !system.has_signal(name),
         Signal::Metric(name) => !system.has_signal(name),
         Signal::Log(_) => false,

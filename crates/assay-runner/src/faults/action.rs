@@ -111,6 +111,8 @@ pub struct Scene<'s> {
     pub group: &'s dyn Fn(usize) -> Option<Arc<Group>>,
     /// The network of namespaces the nodes are in, if they are.
     pub network: Option<Arc<Network>>,
+    /// The injector is broken on purpose: rules for packets are laid on no link.
+    pub misses: bool,
 }
 
 /// Whether a fault can be injected at all, and its target and options can be read: asked before

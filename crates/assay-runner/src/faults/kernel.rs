@@ -164,7 +164,7 @@ impl Maker<'_> {
     pub(super) fn names_out(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
         let chosen = self.nodes(rng)?;
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
-        let names = self.names(&chosen);
+        let names = if self.scene.misses { Vec::new() } else { self.names(&chosen) };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         Ok(self.by(&chosen, Arc::new(DnsFault::new(network, &names)), false))
     }
@@ -172,6 +172,8 @@ impl Maker<'_> {
     /// What one side says to another, packet by packet.
     pub(super) fn on_packets(&self, cuts: &Cuts, rule: PacketRule) -> Result<Action, PrepareError> {
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
+        let none = Cuts::default();
+        let cuts = if self.scene.misses { &none } else { cuts };
         Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
     }
 

@@ -3,10 +3,12 @@
 //! - [`target`]: whom a fault hits, decided when it begins.
 //! - [`action`]: what is done to them.
 //! - [`needs`]: what has to be in place for it.
+//! - [`decoy`]: whom an injector hits that is broken on purpose.
 //! - [`watch`]: the signals that tell whether it took hold.
 //! - [`window`]: one window from beginning to end.
 
 pub mod action;
+pub mod decoy;
 mod kernel;
 pub mod needs;
 pub mod target;

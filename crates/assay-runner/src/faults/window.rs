@@ -1,6 +1,7 @@
 //! One fault window: wait, choose, inject, watch, heal, prove.
 
 use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, prepare};
+use super::decoy::Decoy;
 use super::target::Lookup;
 use super::watch::{Watch, terms};
 use crate::clock::TrialClock;
@@ -73,6 +74,8 @@ pub struct Stage<'t> {
     pub opens_until_ms: u64,
     /// Where events go.
     pub events: &'t Events<'t>,
+    /// Whom to hit instead of nodes, where the injector is broken on purpose.
+    pub decoy: Option<&'t Decoy>,
 }
 
 impl Stage<'_> {
@@ -149,16 +152,23 @@ impl Stage<'_> {
     fn prepared(&self, spec: &WindowSpec, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
         let until = Instant::now() + ROLE_TIME_MAX;
         let role = |role: &str| self.cluster.role(role).map_err(|error| error.to_string());
+        let (cluster, decoy) = (self.cluster, self.decoy);
+        let file = spec.strength.get("file").and_then(|file| file.as_str());
+        let data = |node| Path::to_path_buf(cluster.data_directory(node));
         loop {
+            let links = self.links();
             let scene = Scene {
-                lookup: Lookup { names: self.cluster.names(), role: &role },
-                links: self.links(),
-                processes: &|node| self.cluster.processes(node),
-                data: &|node| Path::to_path_buf(self.cluster.data_directory(node)),
-                tap: &|node| self.cluster.tap(node),
-                volume: &|node| self.cluster.volume(node),
-                group: &|node| self.cluster.group(node),
-                network: self.cluster.network(),
+                lookup: Lookup { names: cluster.names(), role: &role },
+                links: decoy.map_or(links.clone(), |decoy| decoy.links(&links, cluster.mesh())),
+                processes: &|node| decoy.map_or_else(|| cluster.processes(node), Decoy::processes),
+                data: &|node| {
+                    decoy.map_or_else(|| data(node), |decoy| decoy.data(&data(node), file))
+                },
+                tap: &|node| decoy.map_or_else(|| cluster.tap(node), Decoy::tap),
+                volume: &|node| decoy.map_or_else(|| cluster.volume(node), Decoy::volume),
+                group: &|node| decoy.map_or_else(|| cluster.group(node), Decoy::group),
+                network: cluster.network(),
+                misses: decoy.is_some(),
             };
             match prepare(spec, &scene, rng) {
                 Err(PrepareError::Target(super::target::TargetError::NoRole { .. }))
@@ -166,6 +176,8 @@ impl Stage<'_> {
                 {
                     std::thread::sleep(LOOK_STEP);
                 }
+                // Who was missed need not be started again.
+                Ok(missed) if scene.misses => return Ok(Prepared { killed: vec![], ..missed }),
                 result => return result,
             }
         }
@@ -388,7 +400,7 @@ fn flows(counts: &LinkCounts) -> impl Iterator<Item = &assay_nemesis::FlowCounts
 }
 
 /// What the injector of a fault counts, and how a plan calls it.
-const OWN: [(&str, &[&str]); 16] = [
+const OWN: [(&str, &[&str]); 17] = [
     ("dropped", &["chunks dropped", "packets dropped", "questions for names unanswered"]),
     (
         "delayed",
@@ -401,6 +413,7 @@ const OWN: [(&str, &[&str]); 16] = [
     ("changed-bytes", &["bits and bytes different", "bytes of junk"]),
     ("duplicated", &["chunks duplicated", "packets duplicated"]),
     ("reordered", &["chunks reordered", "packets reordered"]),
+    ("sliced", &["chunks sliced"]),
     ("failed-calls", &["calls failed"]),
     ("held-calls", &["calls delayed"]),
     ("moved-clock-reads", &["looks at a moved clock"]),

@@ -18,6 +18,7 @@ pub use record::{
 use crate::clock::TrialClock;
 use crate::drive::{Crew, Pace};
 use crate::event::{Events, Purpose, RunEvent};
+use crate::faults::decoy::Decoy;
 use crate::faults::needs;
 use crate::faults::window::{Stage, WindowRecord};
 use crate::open_loop::{NewSession, OpenClient};
@@ -134,6 +135,12 @@ pub fn workload(spec: &TrialSpec) -> Result<Workload, TrialError> {
     Workload::new(&config).map_err(|error| TrialError::Missing(vec![format!("workload: {error}")]))
 }
 
+/// What the faults of a trial need nodes to have.
+fn gear(spec: &TrialSpec) -> Gear {
+    let needed = spec.windows.iter().map(|window| needs::gear_of(&window.fault));
+    needed.fold(Gear::default(), Gear::and)
+}
+
 fn start_system(
     spec: &TrialSpec,
     directory: &Path,
@@ -146,8 +153,6 @@ fn start_system(
         (_, Network::Bridge) => Wiring::Namespaces(HubKind::Bridge),
         (_, Network::Switch) => Wiring::Namespaces(HubKind::Switch),
     };
-    let needed = spec.windows.iter().map(|window| needs::gear_of(&window.fault));
-    let gear = needed.fold(Gear::default(), Gear::and);
     let launch = Launch {
         spec: around.system,
         nodes: spec.system.nodes,
@@ -157,7 +162,7 @@ fn start_system(
         generator: &spec.workload.generator,
         executable: around.executable,
         wiring,
-        gear,
+        gear: gear(spec),
     };
     let cluster = Cluster::start(&launch).map_err(|error| match error {
         assay_sut::SutError::Missing { capabilities } => TrialError::Missing(capabilities),
@@ -276,6 +281,7 @@ impl Trial<'_> {
             .map(|number| self.cluster.client(number))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TrialError::Missing(vec![error.message]))?;
+        let decoy = self.decoy()?;
         let start_ns = clock.now_ns();
         let stage = Stage {
             cluster: &self.cluster,
@@ -287,6 +293,7 @@ impl Trial<'_> {
             seed: self.spec.seed,
             opens_until_ms: clock.now_ms() + self.spec.duration_ms,
             events: self.around.events,
+            decoy: decoy.as_ref(),
         };
         let windows = self.windows();
         let supervisor = supervise::Supervisor {
@@ -357,6 +364,15 @@ impl Trial<'_> {
         let due = assay_workload::arrivals(rate, clients, number, self.spec.seed)
             .map_err(|error| TrialError::Missing(vec![format!("workload: {error}")]))?;
         Ok(Pace::Open(Box::new(due.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX)))))
+    }
+
+    /// Whom faults hit instead of nodes where the harness is broken on purpose.
+    fn decoy(&self) -> Result<Option<Decoy>, TrialError> {
+        if self.around.sabotage != Some(Sabotage::InjectorMisses) {
+            return Ok(None);
+        }
+        let decoy = Decoy::start(self.directory, gear(self.spec));
+        decoy.map(Some).map_err(|why| TrialError::Missing(vec![why]))
     }
 
     /// The windows, or windows that never open where the harness is broken on purpose.

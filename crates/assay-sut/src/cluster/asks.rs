@@ -2,6 +2,7 @@
 
 use super::Inner;
 use super::node::lock;
+use super::tcp_counters;
 use crate::command::{Scope, Word};
 use crate::error::SutError;
 use crate::logs::lines_with;
@@ -140,6 +141,10 @@ impl Inner {
                 u64::try_from(gap.as_millis()).ok()
             }
             (_, Some(signal)) => self.described_signal(name, signal, node),
+            _ if self.network.is_some() => {
+                let read = |node: &super::Node| tcp_counters::read(name, node.process()?.pid);
+                self.selected(node).iter().map(read).sum()
+            }
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 mod asks;
 mod node;
 mod start;
+pub(crate) mod tcp_counters;
 mod watch;
 mod wires;
 

@@ -141,6 +141,11 @@ impl SystemSpec {
         }
     }
 
+    /// Whether such a signal is read from the kernel of a node in a namespace of its own.
+    pub fn is_signal_of_namespaces(name: &str) -> bool {
+        crate::cluster::tcp_counters::has(name)
+    }
+
     /// Whether the client repeats requests by itself, and why that is so or is known.
     pub fn retries(&self) -> (Retries, Option<&str>) {
         (self.described.client.retries, self.described.client.reason.as_deref())

@@ -2,13 +2,13 @@
 //! left when somebody pulls the plug.
 //!
 //! The harness is a thing under test here. It is broken on purpose ([`sabotage`]), killed
-//! ([`killed`]), stopped ([`stopped`]), given systems in other languages ([`adapters`]) and given
+//! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), given systems in other languages ([`adapters`]) and given
 //! nonsense ([`bad_input`]).
 
 mod adapters;
 mod bad_input;
+mod every_fault;
 mod guide;
-mod kernel;
 mod killed;
 mod sabotage;
 mod stopped;

@@ -12,7 +12,7 @@ mod webdriver;
 /// A mistake, the verdict it must lead to, and words of the sentence that says why.
 type Row = (Sabotage, &'static str, &'static [&'static str]);
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     (
         Sabotage::ProxyBypassed,
         "INCONCLUSIVE-fault-not-proven",
@@ -22,6 +22,11 @@ const ROWS: [Row; 6] = [
         Sabotage::WindowNeverOpens,
         "INCONCLUSIVE-fault-not-proven",
         &["leader-iso-1 of leader was never injected", "over before it could begin"],
+    ),
+    (
+        Sabotage::InjectorMisses,
+        "INCONCLUSIVE-fault-not-proven",
+        &["the fault is not proven to have landed", "chunks dropped 0 → 0 → 0"],
     ),
     (
         Sabotage::CheckerAlwaysPasses,

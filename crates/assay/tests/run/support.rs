@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How long anything may take before a test calls it broken. Far above what is seen, because the
 /// machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 /// The longest a run may take to end when it is asked to: a call that is under way, the grace of
 /// the nodes, and much more.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
@@ -139,14 +139,31 @@ pub struct Running {
 impl Running {
     /// Starts a run of this plan in a directory of its own.
     pub fn start(scratch: &Path, plan: &str) -> Running {
+        Running::of(scratch, &write(scratch, "plan.md", plan), &[])
+    }
+
+    /// The same of a plan that lies there already.
+    pub fn of(scratch: &Path, plan: &Path, options: &[&str]) -> Running {
         let directory = scratch.join("run");
-        let plan = write(scratch, "plan.md", plan);
-        let child = assay(&["run", text(&plan), "--directory", text(&directory)])
+        let child = assay(&["run", text(plan), "--directory", text(&directory)])
+            .args(options)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("assay runs");
         Running { child, directory }
+    }
+
+    /// Waits until a fault is on: entered in the journal, or later. False: the run ended first.
+    pub fn until_a_fault(&mut self, fault: &str) -> bool {
+        let journal = self.directory.join("artifacts/S1/smoke-seed-1/nemesis.jsonl");
+        let injected = format!("\"id\":\"{fault}\"");
+        wait_for("a fault", PATIENCE, || {
+            let announced = std::fs::read_to_string(&journal).unwrap_or_default();
+            let is_on = announced.lines().any(|l| l.contains("inject") && l.contains(&injected));
+            let ended = self.child.try_wait().expect("a child").is_some();
+            (is_on || ended).then_some(is_on)
+        })
     }
 
     /// Waits until a fault is on in the second trial: opened, entered in the journal, and of one

@@ -1,0 +1,194 @@
+//! Every fault of the catalogue that this machine can inject, each from a plan of its own: that it
+//! lands ([`landing`]), that it proves nothing when it misses, and that nothing is left of it when
+//! Assay is killed ([`killed`]).
+
+mod killed;
+mod landing;
+mod unprivileged;
+
+use crate::support::{cut_off_plan, replaced, repository, scratch, text, write};
+use rustix::process::geteuid;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What happens once in a trial of smoke.
+struct Case {
+    fault: &'static str,
+    network: &'static str,
+    target: &'static str,
+    with: &'static str,
+    injector: &'static str,
+    victim: &'static str,
+    beside: Beside,
+}
+
+/// What the fault needs around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    /// The node is down meanwhile: files are damaged while nobody writes to them.
+    Downtime,
+    /// Five nodes instead of three.
+    FiveNodes,
+    /// A process of every node that looks names up.
+    Lookups,
+    /// A process of every node that takes memory once it is forbidden to.
+    Greed,
+    /// A process of every node that sends others many segments at once.
+    Bulk,
+}
+
+const fn case(
+    (fault, network, target): (&'static str, &'static str, &'static str),
+    with: &'static str,
+    (injector, victim): (&'static str, &'static str),
+    beside: Beside,
+) -> Case {
+    Case { fault, network, target, with, injector, victim, beside }
+}
+
+const RESTARTS: &str = "restarts >= 1 within 6s";
+const SILENT: &str = "heartbeat-gap >= 500ms within 3s";
+const SLOW: &str = "latency-p99 >= 50ms";
+const DEAF: &str = "metric(\"peer-timeouts\") >= 1 within 5s";
+const DROPPED: &str = "dropped >= 1";
+const DELAYED: &str = "delayed >= 1";
+
+use Beside::{Bulk, Downtime, FiveNodes, Greed, Lookups, Nothing};
+
+#[rustfmt::skip]
+const CASES: [Case; 46] = [
+    case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
+    case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
+    case(("ctr-restart", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
+    case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
+    case(("cg-freeze", "proxies", "follower"), "", ("frozen >= 1", SILENT), Nothing),
+    case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
+    case(("memory-limit", "proxies", "all"), "bytes = \"128MiB\"", ("throttled >= 1", "log(\"lost its memory\") >= 1 within 5s"), Greed),
+    case(("fd-exhaustion", "proxies", "all"), "", ("limited >= 1", "timeouts >= 1 within 5s"), Nothing),
+    case(("part-full", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("part-asym", "proxies", "others -> leader"), "", (DROPPED, DEAF), Nothing),
+    case(("part-minority", "proxies", "minority"), "", (DROPPED, DEAF), Nothing),
+    case(("part-majority", "proxies", "majority"), "", (DROPPED, DEAF), Nothing),
+    case(("leader-iso", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("meta-out", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("part-bridge", "proxies", "n2"), "", (DROPPED, DEAF), Nothing),
+    case(("part-ring", "proxies", "all"), "", (DROPPED, DEAF), FiveNodes),
+    case(("splitbrain", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("delay", "proxies", "leader"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
+    case(("slow-follower", "proxies", "all"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
+    case(("rate", "proxies", "leader"), "rate = 2000", (DELAYED, SLOW), Nothing),
+    case(("slice", "proxies", "leader"), "bytes = 1", ("sliced >= 1", "latency-p99 >= 1ms"), Nothing),
+    case(("half-open", "proxies", "leader"), "", (DELAYED, DEAF), Nothing),
+    case(("reset", "proxies", "leader"), "", ("resets >= 1", "timeouts >= 1 within 5s"), Nothing),
+    case(("refuse", "proxies", "leader"), "", ("refused >= 1", "metric(\"peer-unreachable\") >= 1 within 5s"), Nothing),
+    case(("leader-iso", "bridge", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("dns-out", "bridge", "all"), "", (DROPPED, "log(\"no such name now\") >= 1 within 10s"), Lookups),
+    case(("part-full", "switch", "leader"), "", (DROPPED, DEAF), Nothing),
+    case(("loss", "switch", "leader"), "percent = 30", (DROPPED, "retransmits >= 1"), Nothing),
+    case(("dup", "switch", "leader"), "percent = 30", ("duplicated >= 1", "duplicates >= 1"), Nothing),
+    case(("reorder", "switch", "leader"), "percent = 30", ("reordered >= 1", "out-of-order >= 1"), Bulk),
+    case(("delay", "switch", "leader"), "delay = \"60ms\", jitter = \"10ms\"", (DELAYED, SLOW), Nothing),
+    case(("rate", "switch", "leader"), "rate = 20000", (DELAYED, SLOW), Nothing),
+    case(("slow-follower", "switch", "all"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
+    case(("disk-full", "proxies", "n3"), "", ("changed-bytes >= 1", SILENT), Nothing),
+    case(("fsync-loss", "proxies", "all"), "", ("power-cuts >= 3", "restarts >= 3 within 12s"), Nothing),
+    case(("slow-disk", "proxies", "all"), "rate = 4096", ("throttled >= 1", SLOW), Nothing),
+    case(("fs-readonly", "proxies", "n3"), "", ("limited >= 1", RESTARTS), Nothing),
+    case(("torn-tail", "proxies", "n3"), "file = \"log\", bytes = 40", ("changed-bytes >= 1", "log(\"of a torn record off\") >= 1 within 5s"), Downtime),
+    case(("bitflip", "proxies", "n3"), "file = \"log\", bits = 60", ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"), Downtime),
+    case(("corrupt", "proxies", "n3"), "file = \"log\", bits = 60", ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"), Downtime),
+    case(("fsync-fail", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
+    case(("slow-fsync", "proxies", "all"), "delay = \"150ms\"", ("held-calls >= 1", SLOW), Nothing),
+    case(("disk-readonly", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
+    case(("disk-enospc", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
+    case(("skew", "proxies", "all"), "offset = \"60s\"", ("moved-clock-reads >= 1", "metric(\"clock\") >= 50000"), Nothing),
+    case(("slowclock", "proxies", "all"), "ppm = 10000000", ("moved-clock-reads >= 1", "metric(\"clock\") >= 10000"), Nothing),
+];
+
+/// The program a node is started by, if somebody is to be beside it.
+fn beside_the_node(beside: Beside) -> Option<[&'static str; 2]> {
+    match beside {
+        Lookups => Some(["sh", "lookups.sh"]),
+        Greed => Some(["sh", "greed.sh"]),
+        Bulk => Some(["python3", "bulk.py"]),
+        Nothing | Downtime | FiveNodes => None,
+    }
+}
+
+/// A plan in which one fault happens, and little else.
+fn plan(case: &Case) -> String {
+    let plan = cut_off_plan();
+    let from = plan.find("[[nemesis]]").expect("faults");
+    let to = plan.find("[model]").expect("and what comes after them");
+    let Case { fault, target, with, injector, victim, .. } = case;
+    let (at, length) = if case.beside == Downtime { (500, 1500) } else { (500, 1200) };
+    let mut faults = format!(
+        "[[nemesis]]\nat = \"{at}ms\"\nfor = \"{length}ms\"\nevery = \"2500ms\"\nfault = \"{fault}\"\n\
+         target = \"{target}\"\nwith = {{ {with} }}\n\
+         landing = {{ injector = '{injector}', victim = '{victim}' }}\n\n"
+    );
+    if case.beside == Downtime {
+        faults += &format!(
+            "[[nemesis]]\nat = \"300ms\"\nfor = \"700ms\"\nevery = \"2500ms\"\nfault = \"kill9\"\n\
+             target = \"{target}\"\n\
+             landing = {{ injector = 'killed >= 1', victim = '{SILENT}' }}\n\n"
+        );
+    }
+    let plan = format!("{}{faults}{}", &plan[..from], &plan[to..]);
+    let plan = replaced(&plan, "faults = 3", "faults = 2");
+    let plan = replaced(&plan, "duration = \"3s\"", "duration = \"2200ms\"");
+    let plan = match case.beside {
+        FiveNodes => replaced(&plan, "nodes = 3", "nodes = 5"),
+        _ => plan,
+    };
+    let system = if beside_the_node(case.beside).is_some() { "accompanied" } else { "kv" };
+    let named = format!("name = \"{system}\"\nnetwork = \"{}\"", case.network);
+    replaced(&plan, "name = \"kv\"", &named)
+}
+
+/// The description of kv, with somebody beside every node.
+fn accompanied(directory: &Path, [program, script]: [&str; 2]) {
+    let described = include_str!("../../../../../systems/kv.toml");
+    let script = repository().join("crates/assay/tests/run/every_fault/beside").join(script);
+    let words = format!("command = [\n    \"{program}\", \"{}\", \"{{assay}}\"", text(&script));
+    let described = replaced(described, "command = [\n    \"{assay}\"", &words);
+    write(directory, "systems/accompanied.toml", &described);
+}
+
+/// A scratch directory with the plan of a case.
+fn laid_out(case: &Case) -> (tempfile::TempDir, PathBuf) {
+    let scratch = scratch();
+    if let Some(command) = beside_the_node(case.beside) {
+        accompanied(scratch.path(), command);
+    }
+    let path = write(scratch.path(), "plan.md", &plan(case));
+    (scratch, path)
+}
+
+/// The problems of all cases, several cases at a time: they wait more than they work.
+fn problems_of<T: Sync>(cases: &[T], of: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut problems = Vec::new();
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            problems.extend(of(case));
+        }
+        problems
+    };
+    std::thread::scope(|scope| {
+        let workers = [(); 3].map(|()| scope.spawn(worker));
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+    })
+}
+
+/// Whether a run was refused only because this machine does not give what it needs. Somebody with
+/// rights runs it; to others it is said.
+fn is_not_to_be_had(case: &Case, verdict: &Value) -> bool {
+    let lacks = !geteuid().is_root() && *verdict == "INCONCLUSIVE-env";
+    if lacks {
+        eprintln!("SKIPPED: {} on {} needs more rights", case.fault, case.network);
+    }
+    lacks
+}
