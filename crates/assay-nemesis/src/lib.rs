@@ -89,7 +89,7 @@ pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
     Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,
-    Rules, Share, Transport,
+    ProxyCost, Rules, Share, Transport, cost_of_a_proxy,
 };
 pub use system_calls::{CallFault, ClockFault, WatchedNode};
 

@@ -112,6 +112,34 @@ pub fn capabilities() -> Vec<Capability> {
     found
 }
 
+/// What the report of every run says of the machine, whatever its plan asks for: how much Assay may
+/// do here, and what its proxies add to a round trip. Comes after the rows of the plan.
+pub fn of_every_run() -> [Requirement; 2] {
+    let row = |requirement: &str, seen: String, source: &str| Requirement {
+        requirement: requirement.to_string(),
+        presence: Presence::Present,
+        version: Some(seen),
+        source: source.to_string(),
+    };
+    let tier = needs::Tier::of_this_machine().words().to_string();
+    let cost = match assay_nemesis::cost_of_a_proxy() {
+        Ok(cost) => format!(
+            "{} us more on top of {} us",
+            cost.proxied.saturating_sub(cost.bare).as_micros(),
+            cost.bare.as_micros()
+        ),
+        Err(error) => format!("not measured: {error}"),
+    };
+    [
+        row("Tier of this machine", tier, "found by trying; `assay doctor` says what is missing"),
+        row(
+            "A proxy adds to a round trip",
+            cost,
+            "measured at the beginning of this run, median; `make bench` has the other means",
+        ),
+    ]
+}
+
 /// What the kernel lets us do, tried one by one.
 fn of_the_kernel() -> Vec<Capability> {
     use assay_kernel::cgroup::Controller;

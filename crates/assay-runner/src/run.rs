@@ -181,7 +181,7 @@ impl Run<'_> {
                 let rows = self.plan.environment.iter();
                 let probed = rows
                     .map(|row| environment::requirement(&row.requirement.text, &self.asked.have));
-                let environment = probed.collect();
+                let environment = probed.chain(environment::of_every_run()).collect();
                 let surveyed = Surveyed { toolbox: Toolbox { discovered_at, tools }, environment };
                 write_json(&path, &surveyed).map_err(at(&path))?;
                 surveyed

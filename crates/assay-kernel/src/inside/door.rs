@@ -32,6 +32,9 @@ pub enum InsideError {
         /// Why.
         source: io::Error,
     },
+    /// Inside, nobody can be reached over loopback.
+    #[error("cannot raise the loopback interface inside namespaces: {0}")]
+    Loopback(io::Error),
 }
 
 /// A program to run inside.

@@ -43,10 +43,11 @@ pub enum Place {
     },
 }
 
-/// Runs this program again, with the same arguments, in namespaces of its own; inside it does
-/// nothing.
+/// Runs this program again, with the same arguments, in namespaces of its own; inside it only sees
+/// to it that loopback works there.
 pub fn enter() -> Result<Place, InsideError> {
     if is_inside() {
+        crate::net::raise_loopback().map_err(InsideError::Loopback)?;
         return Ok(Place::Inside);
     }
     enter_with(&Program::again()?)

@@ -50,3 +50,8 @@ pub use facts::probe;
 pub use names::{ASSAY, CLIENTS, NODES_MAX, NetError};
 pub use network::{HubKind, Network, NetworkSpec};
 pub use rules::{DELAY_MAX, DirectedRule, Layer, LinkCount, PacketRule, Packets, SHARE_WHOLE};
+
+/// Has the loopback interface of this namespace work; a new one is down.
+pub(crate) fn raise_loopback() -> std::io::Result<()> {
+    links::Links::open()?.loopback_up()
+}

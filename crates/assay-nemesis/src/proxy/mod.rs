@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cost;
 mod counters;
 mod datagrams;
 mod dials;
@@ -29,6 +30,7 @@ mod pipe;
 mod probe;
 mod rules;
 
+pub use cost::{ProxyCost, cost_of_a_proxy};
 pub use counters::{ConnectionCounts, FlowCounts, LinkCounts};
 pub use datagrams::DatagramLimits;
 pub use dials::{DialPort, DialPorts};
