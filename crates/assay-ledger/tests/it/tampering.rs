@@ -249,7 +249,7 @@ fn what_is_gone_or_of_others_is_named() {
         ),
         (
             "no database at all",
-            |d| std::fs::write(d.join("ledger.sqlite"), "x").expect("ours"),
+            |d| std::fs::write(d.join("ledger.sqlite"), [b'x'; 4096]).expect("ours"),
             |e| matches!(e, LedgerError::Broken { broken: Break::Database { .. }, .. }),
         ),
     ];
