@@ -30,6 +30,8 @@ pub use types::{
     MappedTest, ResultFormat, Risk, Settings, Story, Waiver,
 };
 
+pub(crate) use words::is_slug;
+
 use sha2::{Digest, Sha256};
 
 /// SHA-256 in hexadecimal, the way all hashes are written here.

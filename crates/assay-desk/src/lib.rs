@@ -17,6 +17,7 @@ pub mod event;
 pub mod facts;
 pub mod gate;
 pub mod results;
+pub mod shell;
 pub mod state;
 mod step;
 
