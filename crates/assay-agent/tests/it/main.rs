@@ -1,0 +1,2 @@
+//! Agents as processes.
+fn main() {}
