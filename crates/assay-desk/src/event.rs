@@ -163,6 +163,8 @@ pub enum Outcome {
     SpawnFailed(String),
     /// Whoever runs the model did not let it.
     RateLimited(String),
+    /// It does not speak the protocol it should.
+    Unintelligible(String),
 }
 
 /// An agent that came back.

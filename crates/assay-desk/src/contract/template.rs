@@ -35,6 +35,8 @@ cache = []
 skips = []
 # Variables of your environment that agents and commands need, such as an API key.
 environment = []
+# Places outside their tree that they may write to, such as "~/.cargo".
+writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false
 deploys = false

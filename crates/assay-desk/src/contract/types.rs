@@ -58,6 +58,9 @@ pub struct Settings {
     /// Variables of the environment that agents and commands get.
     #[serde(default)]
     pub environment: Vec<String>,
+    /// Places outside their tree that agents and commands may write to, such as `~/.cache`.
+    #[serde(default)]
+    pub writable: Vec<String>,
     /// Whether the work talks to services of others: then layer L2 needs commands.
     #[serde(default)]
     pub external: bool,
@@ -108,6 +111,9 @@ pub struct Agents {
     pub verifier: String,
     /// The second Verifier, where two must agree.
     pub second: String,
+    /// Engines with a name of their own: a program, arguments, variables, places to write to.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub engines: BTreeMap<String, assay_agent::AgentConfig>,
 }
 
 /// When to give up. Every way of not getting on counts against one of these.

@@ -1,7 +1,8 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
 use super::leader::{Leader, LeaderError};
-use super::{command, trees};
+use super::dispatch::Execution;
+use super::trees;
 use crate::artifact::{Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
@@ -12,6 +13,9 @@ use assay_ledger::BlobRef;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+
+/// What a command of the contract may print.
+const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 << 20;
 
 /// Commands that ran for the claim that is being looked at, by their arguments.
 #[derive(Default)]
@@ -342,8 +346,17 @@ impl Leader<'_> {
             // Results of an earlier run are not results of this one.
             trees::remove(file);
         }
-        let limit = Duration::from_secs(settings.limits.command_seconds);
-        let ran = command::run(&spec.run, directory, &settings.environment, limit);
+        let log = self.desk.home().join("runs/command");
+        trees::remove(&log);
+        let ran = self.engines.execute(&Execution {
+            argv: &spec.run,
+            work: directory,
+            log: &log,
+            environment: &settings.environment,
+            writable: &settings.writable,
+            limit: Duration::from_secs(settings.limits.command_seconds),
+            output_bytes: COMMAND_OUTPUT_BYTES_MAX,
+        });
         let written = file.and_then(|file| std::fs::read(file).ok());
         let stdout = self.campaign.put(&ran.stdout)?.sha256.to_string();
         let stderr = self.campaign.put(&ran.stderr)?.sha256.to_string();

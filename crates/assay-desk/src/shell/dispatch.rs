@@ -9,6 +9,7 @@ use crate::state::{Proposal, State};
 use assay_ledger::BlobRef;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs agents. What an engine's name means is up to it.
 pub trait Engines {
@@ -20,6 +21,38 @@ pub trait Engines {
     fn confined(&self) -> bool;
     /// Runs one agent to its end.
     fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran;
+    /// Runs one command of the contract.
+    fn execute(&self, execution: &Execution<'_>) -> Executed;
+}
+
+/// A command of the contract.
+pub struct Execution<'a> {
+    /// Program and arguments; no shell looks at them.
+    pub argv: &'a [String],
+    /// Where it runs.
+    pub work: &'a Path,
+    /// Where its output goes.
+    pub log: &'a Path,
+    /// Variables of the environment that it gets.
+    pub environment: &'a [String],
+    /// Where it may write besides.
+    pub writable: &'a [String],
+    /// How long it may take.
+    pub limit: Duration,
+    /// How much it may print.
+    pub output_bytes: u64,
+}
+
+/// A command that ran.
+pub struct Executed {
+    /// The exit code; none if it was ended, or could not be started.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said besides, and why it was ended.
+    pub stderr: Vec<u8>,
 }
 
 /// An engine that cannot be used.
