@@ -16,9 +16,12 @@ pub mod contract;
 pub mod event;
 pub mod facts;
 pub mod gate;
+mod import;
+pub mod report;
 pub mod results;
 pub mod shell;
 pub mod state;
 mod step;
 
+pub use import::{ImportError, Imported, import};
 pub use step::{Refusal, apply, step};
