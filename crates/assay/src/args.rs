@@ -1,9 +1,11 @@
 //! The command line, as types. The doc comments here are the help texts.
 
+mod agent;
 mod plan;
 mod run;
 mod systems;
 
+pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -59,6 +61,9 @@ pub enum Command {
     /// Show published findings again on this machine: list, run.
     #[command(subcommand)]
     Gallery(GalleryCommand),
+    /// Run a coding agent once, under limits and in a sandbox.
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

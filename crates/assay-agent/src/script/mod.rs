@@ -145,7 +145,7 @@ enum Action {
     Sleep {
         millis: u64,
     },
-    Hang,
+    Hang {},
     Exit {
         code: u8,
     },

@@ -111,7 +111,7 @@ impl Player {
             }
             Action::Flood { bytes } => flood(*bytes)?,
             Action::Sleep { millis } => std::thread::sleep(Duration::from_millis(*millis)),
-            Action::Hang => loop {
+            Action::Hang {} => loop {
                 std::thread::sleep(Duration::from_secs(60));
             },
             Action::Exit { code } => return Ok(Next::Exit(i32::from(*code))),

@@ -1,5 +1,6 @@
 //! One file per command, and what they share: opening files and reporting trouble.
 
+mod agent;
 mod check;
 mod doctor;
 mod explain;
@@ -44,6 +45,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Plan(command) => plan::run(command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
+        Command::Agent(command) => agent::run(command),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),
     }
