@@ -46,7 +46,12 @@ fn head(text: &mut String, state: &State, events: &[Recorded]) {
         text,
         "- contract `{}`\n- base `{}`, verified `{}` [git]\n- {} iterations, {} agents, {} events, \
          {seconds} s from first to last event [leader]",
-        contract.hash, state.base.commit, state.tip.commit, state.iteration, state.run, events.len()
+        contract.hash,
+        state.base.commit,
+        state.tip.commit,
+        state.iteration,
+        state.run,
+        events.len()
     );
     if let Some(Event::Opened(opened)) = first.map(|entry| &entry.event) {
         _ = writeln!(text, "- protection: {} [leader]", plain(&opened.sandbox));

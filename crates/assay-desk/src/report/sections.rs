@@ -53,7 +53,9 @@ fn artifact(returned: Option<&Returned>) -> String {
 
 pub(super) fn validation(text: &mut String, events: &[Recorded]) {
     text.push_str("\n## 1. What was validated\n\n");
-    text.push_str("| run | iteration | who | for | ended | said [agent] |\n|---|---|---|---|---|---|\n");
+    text.push_str(
+        "| run | iteration | who | for | ended | said [agent] |\n|---|---|---|---|---|---|\n",
+    );
     for (dispatch, returned) in runs(events) {
         let ended = returned.map_or("lost".to_string(), |r| format!("{:?}", r.outcome));
         _ = writeln!(
@@ -84,7 +86,12 @@ pub(super) fn failures(text: &mut String, events: &[Recorded]) {
     for checked in checks(events).filter(|checked| !checked.passed()) {
         any = true;
         if let Some(why) = &checked.refuted {
-            _ = writeln!(text, "- {}: verdict refuted: {} [leader]", checked.scope.name(), plain(why));
+            _ = writeln!(
+                text,
+                "- {}: verdict refuted: {} [leader]",
+                checked.scope.name(),
+                plain(why)
+            );
         }
         for finding in checked.findings.iter().filter(|finding| finding.blocks()) {
             _ = writeln!(

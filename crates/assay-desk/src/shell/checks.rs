@@ -1,7 +1,7 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
-use super::leader::{Leader, LeaderError};
 use super::dispatch::Execution;
+use super::leader::{Leader, LeaderError};
 use super::trees;
 use crate::artifact::{Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, Story};

@@ -1,6 +1,6 @@
 //! The command line of `assay desk`.
 
-use super::OutputArgs;
+use super::{OutputArgs, SandboxArg};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -146,19 +146,8 @@ pub struct DeskRunArgs {
     #[arg(long, value_name = "REVISION", default_value = "HEAD")]
     pub base: String,
     /// Whether the kernel keeps agents from writing elsewhere.
-    #[arg(long, value_enum, default_value_t = DeskSandbox::Auto)]
-    pub sandbox: DeskSandbox,
+    #[arg(long, value_enum, default_value_t = SandboxArg::WhenAvailable)]
+    pub sandbox: SandboxArg,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Whether the kernel keeps agents from writing elsewhere.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DeskSandbox {
-    /// If it can.
-    Auto,
-    /// It must, or nothing is run.
-    Required,
-    /// It is not asked.
-    Off,
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod check;
+pub mod desk;
 mod doctor;
 mod explain;
 mod gallery;
@@ -43,6 +44,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Kv(command) => kv::run(command),
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
+        Command::Desk(command) => desk::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),

@@ -109,7 +109,11 @@ fn given(path: &Path) -> Result<BTreeMap<String, [u8; 6]>, Trouble> {
 
 /// The points of each criterion.
 pub(super) fn table(scores: &[Score]) {
-    anstream::println!("\n{:<14} {}  total", "IL-2", DIMENSIONS.map(|d| format!("{d:>11}")).concat());
+    anstream::println!(
+        "\n{:<14} {}  total",
+        "IL-2",
+        DIMENSIONS.map(|d| format!("{d:>11}")).concat()
+    );
     for score in scores {
         let points = score.points.map(|point| format!("{point:>11}")).concat();
         let word = match score.band() {

@@ -4,7 +4,7 @@ use super::super::Trouble;
 use super::contract::{self, Read};
 use super::screen::Lines;
 use super::{campaign_trouble, desk, leader_trouble, missing};
-use crate::args::{DeskRunArgs, DeskSandbox, OutputFormat};
+use crate::args::{DeskRunArgs, OutputFormat, SandboxArg};
 use crate::exit::Exit;
 use assay_agent::{Helper, Sandbox};
 use assay_desk::contract::Agents;
@@ -33,9 +33,9 @@ pub(super) fn run_in(
         return Err(Trouble::bad_history(message));
     }
     let sandbox = match args.sandbox {
-        DeskSandbox::Auto => Sandbox::WhenAvailable,
-        DeskSandbox::Required => Sandbox::Required,
-        DeskSandbox::Off => Sandbox::Off,
+        SandboxArg::WhenAvailable => Sandbox::WhenAvailable,
+        SandboxArg::Required => Sandbox::Required,
+        SandboxArg::Off => Sandbox::Off,
     };
     let helper = Helper::this_program().map_err(|error| missing(error.to_string()))?;
     let engines = Processes::new(helper, desk.git.root(), sandbox);
@@ -118,9 +118,10 @@ fn ended(slug: &str, pause: &Pause, format: OutputFormat) -> Exit {
                     super::screen::short(&at.commit)
                 ),
             ),
-            Terminal::Blocked { category, .. } => {
-                (Exit::Refuted, format!("category {}\nnext     {}", name(*category), advice(slug, *category)))
-            }
+            Terminal::Blocked { category, .. } => (
+                Exit::Refuted,
+                format!("category {}\nnext     {}", name(*category), advice(slug, *category)),
+            ),
             Terminal::Timeout { .. } => {
                 (Exit::Undecided, format!("next     assay desk report {slug}"))
             }
@@ -181,9 +182,7 @@ pub(super) fn amend(slug: &str, by: &str, why: &str) -> Result<Exit, Trouble> {
         who: by.to_string(),
         why: why.to_string(),
     };
-    campaign
-        .record(Event::Amended(Box::new(amended)), vec![blob])
-        .map_err(campaign_trouble)?;
+    campaign.record(Event::Amended(Box::new(amended)), vec![blob]).map_err(campaign_trouble)?;
     let after = verified(&campaign);
     anstream::println!("AMENDED  by {by}: {why}");
     anstream::println!("         {after} of {before} verified stories are left untouched by it");

@@ -94,7 +94,9 @@ pub(super) fn line(entry: &Recorded, state: &State) -> String {
                 }
                 assay_desk::artifact::Artifact::Verdict(_) => "gives a verdict".to_string(),
                 assay_desk::artifact::Artifact::Missing => "left no artifact".to_string(),
-                assay_desk::artifact::Artifact::Rejected(why) => format!("artifact rejected: {why}"),
+                assay_desk::artifact::Artifact::Rejected(why) => {
+                    format!("artifact rejected: {why}")
+                }
             };
             let void = returned.void.as_ref().map_or(String::new(), |v| format!("; void: {v}"));
             let tampered = returned.tampered.first();
