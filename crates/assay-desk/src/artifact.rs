@@ -284,7 +284,8 @@ mod tests {
     fn signals_that_do_not_fit_their_dispatch_are_rejected() {
         let commit = "a".repeat(40);
         let good = format!(
-            r#"{{"nonce":"n","story":"US-001","status":"verify","commit":"{commit}","resolves":[]}}"#
+            r#"{{"nonce":"n","story":"US-001","resolves":[],"commit":"{commit}",
+                "status":"verify"}}"#
         );
         let read = |text: &str| signal(Some(text.as_bytes()), "n", "US-001", &["I1.1".into()]);
         assert!(matches!(read(&good), Artifact::Signal(_)));

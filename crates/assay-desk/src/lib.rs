@@ -5,8 +5,8 @@
 //! it*. A Worker builds one story of a [`contract`] in a working tree of its own; the Leader, which
 //! is this program, runs every command itself on the claimed tree ([`gate`], [`results`]), sees the
 //! tests fail without the work and pass with it, and only then asks a Verifier, who may find
-//! something wrong but cannot make anything right. What happened is a list of [`event`]s; [`step()`]
-//! folds them to a [`state`], and [`facts`] says when the list means COMPLETE.
+//! something wrong but cannot make anything right. What happened is a list of [`event`]s;
+//! [`step()`] folds them to a [`state`], and [`facts`] says when the list means COMPLETE.
 //!
 //! Contract, gate, results, artifacts, state and facts are pure. The rest is what touches the
 //! world: git, processes, the record.

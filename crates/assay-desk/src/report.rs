@@ -1,4 +1,4 @@
-//! The report of a campaign: ten sections, every number from the record, each with where it is from.
+//! The report of a campaign: ten sections, every number from the record, with where it is from.
 //!
 //! `[leader]` is what this program measured itself, `[git]` what git says, `[agent]` what an agent
 //! said and nobody could check. The last section says what all of this cannot show.
@@ -83,8 +83,9 @@ pub fn html(state: &State, markdown: &str) -> String {
     let mut body = String::new();
     pulldown_cmark::html::push_html(&mut body, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<title>Campaign {}</title>\n<style>{STYLE}</style>\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta \
+         name=\"viewport\" content=\"width=device-width\">\n<title>Campaign {}</title>\n\
+         <style>{STYLE}</style>\
          </head>\n<body>\n{body}</body></html>\n",
         state.contract.slug
     )

@@ -99,30 +99,30 @@ impl Errors {
     }
 
     fn settings(&mut self, contract: &Contract) {
-        let settings = &contract.settings;
-        self.command(1, "suite", &settings.suite);
+        let (settings, line) = (&contract.settings, contract.line);
+        self.command(line, "suite", &settings.suite);
         if settings.suite.results.is_none() {
-            self.add(1, "the suite has no `results`: say how its tests are read".to_string());
+            self.add(line, "the suite has no `results`: say how its tests are read".to_string());
         }
         if settings.tests.is_empty() {
-            self.add(1, "`tests` is empty: say which files are tests".to_string());
+            self.add(line, "`tests` is empty: say which files are tests".to_string());
         }
         if let Some(mutation) = &settings.mutation {
-            self.command(1, "mutation", mutation);
+            self.command(line, "mutation", mutation);
         }
         for pattern in settings.tests.iter().chain(&settings.shared).chain(&settings.protected) {
-            self.pattern(1, pattern);
+            self.pattern(line, pattern);
         }
         for cache in &settings.cache {
             if cache.contains('/') || cache.starts_with('.') || cache.is_empty() {
-                self.add(1, format!("cache `{cache}`: name one directory, such as `target`"));
+                self.add(line, format!("cache `{cache}`: name one directory, such as `target`"));
             }
         }
         let limits = &settings.limits;
         let all = [limits.iterations, limits.failures, limits.same_criterion, limits.stale];
         let more = [limits.infrastructure, limits.blocks, limits.questions, limits.verdicts];
         if all.iter().chain(&more).any(|limit| *limit == 0) || limits.agent_seconds == 0 {
-            self.add(1, "a limit of 0 would end the campaign before it begins".to_string());
+            self.add(line, "a limit of 0 would end the campaign before it begins".to_string());
         }
     }
 

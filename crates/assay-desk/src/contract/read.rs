@@ -85,7 +85,7 @@ impl Reader<'_> {
         let all = blocks(self.source);
         let slug = self.slug(&all);
         let mut objective = String::new();
-        let mut settings = None;
+        let (mut settings, mut line) = (None, 1);
         let mut stories = Vec::new();
         let mut sections = BTreeMap::new();
         for part in parts(&all, self.source.len()) {
@@ -95,6 +95,7 @@ impl Reader<'_> {
             if heading.eq_ignore_ascii_case("objective") {
                 objective = prose(body);
             } else if heading.eq_ignore_ascii_case("campaign") {
+                line = self.line(part.bytes.start);
                 settings = self.block::<Settings>(body, part.bytes.start);
                 sections.insert("campaign".to_string(), hash);
             } else if part.level == 3 {
@@ -118,7 +119,8 @@ impl Reader<'_> {
             self.wrong(0, "no settings: `## Campaign` with one `toml` block is missing");
         }
         let hash = sha256(self.source.as_bytes());
-        Some(Contract { slug: slug?, objective, settings: settings?, stories, hash, sections })
+        let (slug, settings) = (slug?, settings?);
+        Some(Contract { slug, objective, settings, stories, hash, sections, line })
     }
 
     fn slug(&mut self, all: &[Block]) -> Option<String> {

@@ -40,7 +40,7 @@ writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false
 deploys = false
-# Two Verifiers must agree: "critical" (stories with risk CRITICAL), "final" (also at the end), "all".
+# Two Verifiers must agree: "critical" (CRITICAL stories), "final" (also at the end), or "all".
 consensus = "critical"
 
 # The whole suite. results: libtest, nextest, pytest, unittest, go, jest, tap or junit.
@@ -48,7 +48,7 @@ consensus = "critical"
 run = ["python3", "-m", "unittest", "discover", "-v", "-s", "tests"]
 results = "unittest"
 
-# Who works. The Worker's list is the table of upgrades: the next is taken when a story keeps failing.
+# Who works. The Worker's list is the table of upgrades: the next when a story keeps failing.
 [agents]
 worker = ["claude:sonnet", "claude:opus"]
 verifier = "claude:opus"
@@ -74,7 +74,7 @@ iterations = 30
   - Then the shopper sees the message "a price is below zero"
 
 ```toml
-# LOW (documents, settings), MEDIUM (a feature), HIGH (deployment, migration), CRITICAL (money, safety).
+# LOW (documents), MEDIUM (a feature), HIGH (deployment, migration), CRITICAL (money, safety).
 risk = "MEDIUM"
 # What may change besides tests.
 paths = ["basket.py"]
@@ -93,8 +93,8 @@ commands = [
   { run = ["python3", "basket.py", "-1.00"], exit = 2 },
 ]
 
-# Which tests speak for which criterion: at least three each, in two of the categories happy, negative
-# and boundary. What is not listed here the Worker has to name.
+# Which tests speak for which criterion: at least three each, in two of the categories happy,
+# negative and boundary. What is not listed here the Worker has to name.
 [[tests]]
 criterion = "AC-1"
 name = "test_basket.Total.test_two_items"

@@ -18,6 +18,8 @@ pub struct Contract {
     pub hash: String,
     /// SHA-256 of each part: `campaign`, and each story by its id.
     pub sections: BTreeMap<String, String>,
+    /// The line of the campaign's settings.
+    pub line: usize,
 }
 
 impl Contract {

@@ -110,6 +110,8 @@ impl<'a> Leader<'a> {
                     self.project()?;
                     return Ok(Pause::Waiting(question));
                 }
+                // An end that was computed is written down, whatever happened to the contract.
+                effect @ Effect::End(_) => self.act(effect)?,
                 effect => {
                     self.check_contract()?;
                     self.act(effect)?;

@@ -122,8 +122,8 @@ pub enum DeskCommand {
 /// Run a campaign, or go on with it, until it ends.
 ///
 /// A Worker builds one story after the other; this program runs every command of the contract
-/// itself, sees tests fail without the work and pass with it, and asks a Verifier, who can only find
-/// something wrong. Killed at any point, the same command goes on.
+/// itself, sees tests fail without the work and pass with it, and asks a Verifier, who can only
+/// find something wrong. Killed at any point, the same command goes on.
 ///
 /// Exit codes: 0 COMPLETE, 1 BLOCKED, 2 TIMEOUT or waiting for an answer, 65 bad contract, 75
 /// another Leader is at work.

@@ -10,6 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-agent", &[]),
     ("assay-history", &[]),
     ("assay-ledger", &[]),
+    ("assay-desk", &["assay-agent", "assay-ledger"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
@@ -51,6 +52,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "assay",
         &[
             "assay-agent",
+            "assay-desk",
+            "assay-ledger",
             "assay-history",
             "assay-check",
             "assay-kernel",

@@ -112,10 +112,10 @@ pub(super) fn table(scores: &[Score]) {
     anstream::println!(
         "\n{:<14} {}  total",
         "IL-2",
-        DIMENSIONS.map(|d| format!("{d:>11}")).concat()
+        DIMENSIONS.map(|d| format!("{d:>12}")).concat()
     );
     for score in scores {
-        let points = score.points.map(|point| format!("{point:>11}")).concat();
+        let points = score.points.map(|point| format!("{point:>12}")).concat();
         let word = match score.band() {
             Band::Reject => "REJECT",
             Band::Warn => "WARN",
