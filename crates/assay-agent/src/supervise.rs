@@ -310,12 +310,13 @@ impl<'a> Listener<'a> {
         let events = match (line, &mut self.decode, &self.acp) {
             (Line::TooLong, ..) => vec![AgentEvent::noise("a line too long to be a message")],
             (Line::Whole(line), Some(decode), _) => decode.line(&line),
-            (Line::Whole(line), None, Some(acp)) => {
+            // Programs that greet whoever starts them are forgiven; nothing else is a message.
+            (Line::Whole(line), None, Some(acp)) if line.trim_start().starts_with('{') => {
                 // The conversation is over: then it is not a part of it.
                 let _unheard = acp.unbounded_send(line);
                 Vec::new()
             }
-            (Line::Whole(line), None, None) => vec![AgentEvent::noise(&line)],
+            (Line::Whole(line), None, _) => vec![AgentEvent::noise(&line)],
         };
         events.into_iter().for_each(|event| self.say(event));
     }
