@@ -24,7 +24,7 @@ lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure the checkers, the plan lint, the proxy, answered system calls, the page of a run, the desk's Leader and how surely defects are caught
+bench: ## measure the checkers, the plan lint, the proxy, answered system calls, the page of a run, the ledger, the desk's Leader and how surely defects are caught
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
@@ -32,6 +32,7 @@ bench: ## measure the checkers, the plan lint, the proxy, answered system calls,
 	cargo bench -p assay-kernel --bench notify
 	cargo bench -p assay-runner --bench overhead
 	cargo bench -p assay-report --bench page
+	cargo bench -p assay-ledger --bench resume
 	cargo bench -p assay-desk --bench leader
 	cargo bench -p assay --bench defects
 

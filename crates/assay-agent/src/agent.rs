@@ -58,20 +58,19 @@ impl ProcessAgent {
     }
 
     fn try_run(&self, task: &Task, events: &mut dyn FnMut(AgentEvent)) -> io::Result<Run> {
-        let temporary = task.log.join("tmp");
         std::fs::create_dir_all(&task.drop_box)?;
-        std::fs::create_dir_all(&temporary)?;
+        std::fs::create_dir_all(&task.log)?;
         let task = &Task {
             work: real(&task.work)?,
             drop_box: real(&task.drop_box)?,
             log: real(&task.log)?,
             ..task.clone()
         };
+        // Nothing of an earlier run that was kept here.
         let temporary = task.log.join("tmp");
-        match std::fs::remove_file(task.log.join(REPORT_NAME)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        absent(std::fs::remove_file(task.log.join(REPORT_NAME)))?;
+        absent(std::fs::remove_dir_all(&temporary))?;
+        std::fs::create_dir(&temporary)?;
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let plan = Plan {
             parent: std::process::id(),
@@ -90,7 +89,10 @@ impl ProcessAgent {
             .env_clear()
             .envs(environment::variables(&self.config, task, &temporary, lookup))
             .process_group(0);
-        supervise(keeper, self.talk(), task, events)
+        let run = supervise(keeper, self.talk(), task, events);
+        // An agent may leave what cannot be removed; how its run went is known all the same.
+        let _left = std::fs::remove_dir_all(&temporary);
+        run
     }
 
     fn argv(&self) -> io::Result<Vec<String>> {
@@ -153,6 +155,14 @@ impl Agent for ProcessAgent {
             stragglers: run.stragglers,
             time: start.elapsed(),
         }
+    }
+}
+
+/// What is not there is removed already.
+fn absent(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

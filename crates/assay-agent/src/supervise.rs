@@ -68,6 +68,12 @@ pub(crate) fn supervise(
     listener.finish(task)
 }
 
+/// A moment after another; a time that no clock can hold is as good as a year.
+fn later(from: Instant, by: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 86_400);
+    from.checked_add(by).unwrap_or_else(|| from + YEAR)
+}
+
 /// A keeper that does not outlive this.
 struct Kept {
     child: Child,
@@ -218,9 +224,9 @@ impl<'a> Listener<'a> {
     fn until_next_limit(&self) -> Duration {
         let next = match (&self.ending, self.goodbye) {
             (Some((_, until)), _) => *until,
-            (None, Some(until)) => until.min(self.started + self.limits.wall),
+            (None, Some(until)) => until.min(later(self.started, self.limits.wall)),
             (None, None) => {
-                (self.started + self.limits.wall).min(self.last_heard + self.limits.idle)
+                later(self.started, self.limits.wall).min(later(self.last_heard, self.limits.idle))
             }
         };
         next.saturating_duration_since(Instant::now())
@@ -230,12 +236,12 @@ impl<'a> Listener<'a> {
         let now = Instant::now();
         let cause = if self.out.log.bytes + self.err.log.bytes > self.limits.output_bytes {
             Outcome::OutputLimit
-        } else if now >= self.started + self.limits.wall {
+        } else if now >= later(self.started, self.limits.wall) {
             Outcome::WallTimeout
         } else if self.goodbye.is_some_and(|until| now >= until) {
             // It did what it was asked for and only did not leave.
             Outcome::Exited { code: 0 }
-        } else if self.goodbye.is_none() && now >= self.last_heard + self.limits.idle {
+        } else if self.goodbye.is_none() && now >= later(self.last_heard, self.limits.idle) {
             Outcome::IdleTimeout
         } else {
             return;
@@ -310,12 +316,13 @@ impl<'a> Listener<'a> {
         let events = match (line, &mut self.decode, &self.acp) {
             (Line::TooLong, ..) => vec![AgentEvent::noise("a line too long to be a message")],
             (Line::Whole(line), Some(decode), _) => decode.line(&line),
-            (Line::Whole(line), None, Some(acp)) => {
+            // Programs that greet whoever starts them are forgiven; nothing else is a message.
+            (Line::Whole(line), None, Some(acp)) if line.trim_start().starts_with('{') => {
                 // The conversation is over: then it is not a part of it.
                 let _unheard = acp.unbounded_send(line);
                 Vec::new()
             }
-            (Line::Whole(line), None, None) => vec![AgentEvent::noise(&line)],
+            (Line::Whole(line), None, _) => vec![AgentEvent::noise(&line)],
         };
         events.into_iter().for_each(|event| self.say(event));
     }

@@ -1,7 +1,7 @@
 //! The children of this process, found and ended, until there are none.
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,10 @@ const ROUND_STEP: Duration = Duration::from_millis(2);
 pub(super) fn end_all() -> u32 {
     let until = Instant::now() + END_TIME_MAX;
     let mut ended = BTreeSet::new();
+    // Almost always: then there is no need to look through all processes.
+    if !collect() {
+        return 0;
+    }
     loop {
         for child in children() {
             ended.insert(child.as_raw_pid());
@@ -32,7 +36,7 @@ pub(super) fn end_all() -> u32 {
 /// Collects those that have ended. Whether there are others.
 fn collect() -> bool {
     loop {
-        match waitpid(None, WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG) {
             Ok(Some(_)) | Err(Errno::INTR) => {}
             Ok(None) => return true,
             Err(_no_children) => return false,

@@ -110,8 +110,11 @@ fn acp_trouble() {
     assert_eq!(with("stays", PATIENCE), Outcome::Exited { code: 0 });
     let limit = RateLimit::default();
     assert_eq!(with("limited", PATIENCE), Outcome::RateLimited { limit });
-    for manner in ["fails", "garbage"] {
-        let outcome = with(manner, PATIENCE);
-        assert!(matches!(outcome, Outcome::Unintelligible { .. }), "{manner}: {outcome}");
-    }
+    let outcome = with("fails", PATIENCE);
+    assert!(matches!(outcome, Outcome::Unintelligible { .. }), "{outcome}");
+    let limits = Limits { idle: Duration::from_millis(500), ..place.task().limits };
+    let (ran, events) = run(&acp("garbage"), &place.task().limits(limits));
+    assert_eq!(ran.outcome, Outcome::IdleTimeout);
+    let noise = AgentEvent::Noise { text: "this is not JSON-RPC at all".to_string() };
+    assert_eq!(events, [noise]);
 }

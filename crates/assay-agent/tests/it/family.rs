@@ -14,16 +14,21 @@ pub const TESTS: &[Test] = &[
     ("a_killed_leader_takes_agent_and_grandchildren_along", killed_leader),
 ];
 
-/// Starts processes that try to get away: in the background, in a session of their own, and as
-/// orphans of an orphan. Each writes its number.
+/// Starts processes that try to get away: in the background, in a session of their own, as orphans
+/// of an orphan, and at the end of a chain of parents that live. Each writes its number.
 const RUNAWAYS: &str = "
     sleep 600 & echo $! > background
     setsid sh -c 'echo $$ > session; exec sleep 600' &
     sh -c '(setsid sh -c \"echo \\$\\$ > orphan; exec sleep 600\" &) &'
-    while ! [ -s background ] || ! [ -s session ] || ! [ -s orphan ]; do sleep 0.01; done
+    echo 'if [ $1 = 0 ]; then echo $$ > deep; sleep 600; else setsid sh chain $(($1 - 1)); fi; :' \
+        > chain
+    sh chain 4 &
+    for name in background session orphan deep; do
+        while ! [ -s $name ]; do sleep 0.01; done
+    done
 ";
 
-const NAMES: [&str; 3] = ["background", "session", "orphan"];
+const NAMES: [&str; 4] = ["background", "session", "orphan", "deep"];
 
 fn assert_all_gone(place: &Place) {
     for name in NAMES {
@@ -41,7 +46,7 @@ fn left() {
         let pid = pid_in(&place.path("work").join(name)).expect(name);
         assert!(is_gone(pid), "{name}");
     }
-    assert!(ran.stragglers >= 3, "{}", ran.stragglers);
+    assert!(ran.stragglers >= 8, "{}", ran.stragglers);
 }
 
 fn with_timeout() {

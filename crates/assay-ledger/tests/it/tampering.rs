@@ -175,7 +175,8 @@ fn whoever_gets_around_the_triggers_is_found_out() {
                  BEGIN SELECT RAISE(ABORT, 'events never change'); END";
     let gone = "CREATE TRIGGER events_never_go BEFORE DELETE ON events \
                 BEGIN SELECT RAISE(ABORT, 'events never go'); END";
-    let cases: [(&[&str], fn(&Break) -> bool); 9] = [
+    type Expected = fn(&Break) -> bool;
+    let cases: [(&[&str], Expected); 9] = [
         (&[change], |broken| matches!(broken, Break::Schema { .. })),
         (&["CREATE TABLE more (a)"], |broken| matches!(broken, Break::Schema { .. })),
         (&[change, "UPDATE events SET payload = '{}' WHERE seq = 2", again], |broken| {
