@@ -12,6 +12,9 @@ use assay_agent::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Nobody is there to be asked for permission; what holds these agents is the kernel.
+const CLAUDE_UNASKED: &str = "--permission-mode bypassPermissions";
+const CODEX_UNASKED: &str = "--dangerously-bypass-approvals-and-sandbox";
 /// What is kept of an agent's output as evidence, in bytes, from its end.
 const OUTPUT_BYTES_KEPT: u64 = 1 << 20;
 
@@ -46,10 +49,10 @@ impl Processes {
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let model = (!rest.is_empty()).then(|| rest.to_string());
         let program = kind.to_string();
-        let words: Vec<String> = rest.split_whitespace().map(str::to_string).collect();
+        let words = words_of(rest);
         let engine = match kind {
-            "claude" => Engine::Claude { program, model, args: Vec::new() },
-            "codex" => Engine::Codex { program, model, args: Vec::new() },
+            "claude" => Engine::Claude { program, model, args: words_of(CLAUDE_UNASKED) },
+            "codex" => Engine::Codex { program, model, args: words_of(CODEX_UNASKED) },
             "scripted" if !rest.is_empty() => Engine::Scripted { script: self.root.join(rest) },
             "command" if !words.is_empty() => Engine::Command { command: words },
             "acp" if !words.is_empty() => Engine::Acp { command: words },
@@ -65,14 +68,48 @@ impl Processes {
     }
 }
 
+impl Processes {
+    /// Why an engine need not be tried.
+    fn unusable(&self, contract: &Contract, name: &str, engine: &Engine) -> Option<String> {
+        let short = !contract.settings.agents.engines.contains_key(name);
+        let program = match engine {
+            Engine::Scripted { script } if script.is_file() => return None,
+            Engine::Scripted { script } => {
+                return Some(format!("{} is not there", script.display()));
+            }
+            Engine::Claude { program, .. } | Engine::Codex { program, .. } => {
+                if short && !self.confined() {
+                    return Some(format!(
+                        "it would work without asking, and {}: describe it with arguments of your \
+                         own under [agents.engines]",
+                        self.protection
+                    ));
+                }
+                program
+            }
+            Engine::Acp { command } | Engine::Command { command } => command.first()?,
+        };
+        // A path that begins with a dot is looked for in the working tree, which is not there yet.
+        let found = program.starts_with('.')
+            || if program.contains('/') { Path::new(program).exists() } else { on_path(program) };
+        (!found).then(|| format!("there is no program `{program}` here: install it, or name it"))
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_string).collect()
+}
+
 impl Engines for Processes {
     fn check(&self, contract: &Contract) -> Result<(), EnginesError> {
         for name in prompt::engines(contract) {
             let config = self.config(contract, &name)?;
-            if let Engine::Scripted { script } = &config.engine
-                && !script.is_file()
-            {
-                let why = format!("{} is not there", script.display());
+            if let Some(why) = self.unusable(contract, &name, &config.engine) {
                 return Err(EnginesError { name, why });
             }
         }
