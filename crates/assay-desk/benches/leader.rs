@@ -70,7 +70,7 @@ impl Engines for Answers {
 
     fn execute(&self, execution: &Execution<'_>) -> Executed {
         let exit = Some(if execution.argv.len() > 1 { 2 } else { 0 });
-        let red = execution.work.ends_with("red");
+        let red = !execution.work.join("n1").exists();
         let word = if red { "not ok" } else { "ok" };
         let stdout = format!("{word} - a\n{word} - b\n{word} - c\n").into_bytes();
         Executed { exit, ms: 0, stdout, stderr: Vec::new() }

@@ -11,7 +11,7 @@ use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a command of the contract may print.
@@ -194,7 +194,9 @@ impl Leader<'_> {
         let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
         let mut symbols = tests::symbols(sources.clone().flat_map(|f| f.added().map(|(_, l)| l)));
         symbols.extend(sources.filter(|f| f.added).filter_map(|f| stem(&f.path)));
-        let directory = self.desk.tree("red");
+        // The same directory as for GREEN: no test can tell which of the two it is in.
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
         let keep = &contract.settings.cache;
         trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
         trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
@@ -228,7 +230,8 @@ impl Leader<'_> {
             let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
             return Ok(Outcome { findings: vec![finding], ..Outcome::default() });
         }
-        let directory = self.desk.tree("hunk");
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
         let patch = self.desk.tree("hunk.patch");
         let mut outcome = Outcome::default();
         let mut unnoticed = Vec::new();
@@ -286,7 +289,8 @@ impl Leader<'_> {
                 continue;
             };
             // Somebody is wrong: the verdict, or the command, which does not always do the same.
-            let again = self.execute(contract, &spec, &self.desk.tree("check"), &gate.at.tree)?;
+            let directory = self.claimed(contract, gate)?;
+            let again = self.execute(contract, &spec, &directory, &gate.at.tree)?;
             outcome.evidence.push(again.evidence.clone());
             if citations::refuted(citation, &again.evidence).is_none() {
                 let text = format!("`{}` does not always end the same", citation.command.join(" "));
@@ -317,12 +321,7 @@ impl Leader<'_> {
         if let Some(seen) = self.cache.ran.get(&spec.run) {
             return Ok(seen.clone());
         }
-        let directory = self.desk.tree("check");
-        if self.cache.tree.as_ref() != Some(&gate.at.commit) {
-            let keep = &contract.settings.cache;
-            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
-            self.cache.tree = Some(gate.at.commit.clone());
-        }
+        let directory = self.claimed(contract, gate)?;
         let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
         // A command that changes tracked files must not change what the next one sees.
         let after = self.desk.git.tree_of(&directory, &self.desk.tree("index"))?;
@@ -331,6 +330,17 @@ impl Leader<'_> {
         }
         self.cache.ran.insert(spec.run.clone(), seen.clone());
         Ok(seen)
+    }
+
+    /// The tree for checks, holding the claim and nothing else.
+    fn claimed(&mut self, contract: &Contract, gate: &Gate) -> Result<PathBuf, LeaderError> {
+        let directory = self.desk.tree("check");
+        if self.cache.tree.as_ref() != Some(&gate.at.commit) {
+            let keep = &contract.settings.cache;
+            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+            self.cache.tree = Some(gate.at.commit.clone());
+        }
+        Ok(directory)
     }
 
     fn execute(
