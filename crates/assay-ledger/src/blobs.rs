@@ -1,8 +1,8 @@
 //! Evidence on disk, under the name of its content: `blobs/ab/abcdef…`.
 //!
-//! A blob gets its name only when it is whole and durable: it is written under another name, synced,
-//! renamed, and the directory synced. So a name that is there stands for its content, whenever the
-//! machine stopped.
+//! A blob gets its name only when it is whole and durable: it is written under another name,
+//! synced, renamed, and the directory synced. So a name that is there stands for its content,
+//! whenever the machine stopped.
 
 use crate::digest::Digest;
 use crate::error::{Break, LedgerError};

@@ -175,8 +175,8 @@ impl Drop for Ledger {
     }
 }
 
-/// What `head` says. A ledger begins with it: so a database without one has lost it, and one without
-/// a database that is said to have events has lost those.
+/// What `head` says. A ledger begins with it: so a database without one has lost it, and one
+/// without a database that is said to have events has lost those.
 fn noted_or_new(directory: &Path) -> Result<Option<Result<Tip, Break>>, LedgerError> {
     let noted = head::read(directory)?;
     if directory.join(DATABASE_NAME).exists() {

@@ -1,7 +1,7 @@
 //! The durable record: an append-only chain of events, and the evidence they name.
 //!
-//! A [`Ledger`] is a directory. What happened stands in it as events, one after the other, each with
-//! the hash of the one before; what an event rests on (output of commands, prompts, artifacts)
+//! A [`Ledger`] is a directory. What happened stands in it as events, one after the other, each
+//! with the hash of the one before; what an event rests on (output of commands, prompts, artifacts)
 //! stands beside them as [blobs](BlobRef) under the name of their content. An event is durable when
 //! [`Ledger::append`] returns, and its blobs were durable before. Nothing is ever changed or taken
 //! away, so everything that is shown can be computed again from here, and [`verify`] says later,

@@ -1,8 +1,8 @@
 //! One writer at a time, decided by the kernel.
 //!
 //! A lock that is a file with a number in it has to guess whether its owner lives. This one is held
-//! by an open file: it ends with its process, whatever ends that. What stands in the file is for the
-//! message only.
+//! by an open file: it ends with its process, whatever ends that. What stands in the file is for
+//! the message only.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};

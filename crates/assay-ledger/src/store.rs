@@ -25,7 +25,8 @@ const SCHEMA: [(&str, &str); 4] = [
     (
         "events",
         "CREATE TABLE events (seq INTEGER PRIMARY KEY, prev TEXT NOT NULL, at_ms INTEGER NOT NULL, \
-         kind TEXT NOT NULL, blobs TEXT NOT NULL, payload TEXT NOT NULL, hash TEXT NOT NULL) STRICT",
+         kind TEXT NOT NULL, blobs TEXT NOT NULL, payload TEXT NOT NULL, hash TEXT NOT NULL) \
+         STRICT",
     ),
     (
         "events_never_change",

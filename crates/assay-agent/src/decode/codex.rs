@@ -105,7 +105,7 @@ mod tests {
         let lines = [
             r#"{"type":"thread.started","thread_id":"t1"}"#,
             r#"{"type":"turn.started"}"#,
-            r#"{"type":"item.started","item":{"id":"1","type":"command_execution","command":"ls"}}"#,
+            r#"{"type":"item.started","item":{"type":"command_execution","command":"ls"}}"#,
             r#"{"type":"item.completed","item":{"type":"command_execution","exit_code":0}}"#,
             r#"{"type":"item.completed","item":{"type":"agent_message","text":"done"}}"#,
             r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,

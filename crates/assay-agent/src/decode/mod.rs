@@ -1,8 +1,8 @@
 //! Lines of output, understood.
 //!
-//! Only structured lines mean something. What is not in the form an engine promises is noise: shown,
-//! kept, and never interpreted. Fields that are not known are no mistake, because these languages
-//! grow.
+//! Only structured lines mean something. What is not in the form an engine promises is noise:
+//! shown, kept, and never interpreted. Fields that are not known are no mistake, because these
+//! languages grow.
 
 mod claude;
 mod codex;

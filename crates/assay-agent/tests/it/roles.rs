@@ -2,6 +2,7 @@
 
 use crate::support::{PATIENCE, helper};
 use assay_agent::{Agent, AgentConfig, Engine, Limits, ProcessAgent, Task};
+use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
 
@@ -46,10 +47,15 @@ fn prompt() -> String {
     prompt
 }
 
+/// Prints a message as a line.
+fn say(message: Value) {
+    println!("{message}");
+}
+
 /// Lines as `claude` writes them.
 fn claude(manner: &str) -> u8 {
     let prompt = prompt();
-    println!(r#"{{"type":"system","subtype":"init","session_id":"s-1","model":"{manner}"}}"#);
+    say(json!({"type": "system", "subtype": "init", "session_id": "s-1", "model": manner}));
     let limited = match manner {
         "limited" => true,
         // The first time only.
@@ -57,37 +63,35 @@ fn claude(manner: &str) -> u8 {
         _ => false,
     };
     if limited {
-        println!(
-            r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":1}}}}"#
-        );
-        println!(r#"{{"type":"result","subtype":"success","is_error":true,"result":"limit"}}"#);
+        let info = json!({"status": "rejected", "resetsAt": 1});
+        say(json!({"type": "rate_limit_event", "rate_limit_info": info}));
+        let words = "You have hit your limit";
+        say(json!({"type": "result", "subtype": "success", "is_error": true, "result": words}));
         return 1;
     }
-    println!(
-        r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"{prompt}"}}]}}}}"#
-    );
-    println!(
-        r#"{{"type":"result","subtype":"success","is_error":false,"result":"done","total_cost_usd":0.5,"usage":{{"input_tokens":7,"output_tokens":3}}}}"#
-    );
+    let content = json!([{"type": "text", "text": prompt}]);
+    say(json!({"type": "assistant", "message": {"id": "m", "content": content}}));
+    say(json!({
+        "type": "result", "subtype": "success", "is_error": false, "result": "done",
+        "total_cost_usd": 0.5, "usage": {"input_tokens": 7, "output_tokens": 3},
+    }));
     0
 }
 
 /// Lines as `codex` writes them.
 fn codex(manner: &str) -> u8 {
     let prompt = prompt();
-    println!(r#"{{"type":"thread.started","thread_id":"t-1"}}"#);
-    println!(r#"{{"type":"turn.started"}}"#);
+    say(json!({"type": "thread.started", "thread_id": "t-1"}));
+    say(json!({"type": "turn.started"}));
     if manner == "limited" {
         let message = "exceeded retry limit, last status: 429 Too Many Requests";
-        println!(r#"{{"type":"error","message":"{message}"}}"#);
-        println!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
+        say(json!({"type": "error", "message": message}));
+        say(json!({"type": "turn.failed", "error": {"message": message}}));
         return 1;
     }
-    println!(
-        r#"{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"{prompt}"}}}}"#
-    );
-    println!(
-        r#"{{"type":"turn.completed","usage":{{"input_tokens":9,"cached_input_tokens":1,"output_tokens":4}}}}"#
-    );
+    let item = json!({"id": "item_0", "type": "agent_message", "text": prompt});
+    say(json!({"type": "item.completed", "item": item}));
+    let usage = json!({"input_tokens": 9, "cached_input_tokens": 1, "output_tokens": 4});
+    say(json!({"type": "turn.completed", "usage": usage}));
     0
 }
