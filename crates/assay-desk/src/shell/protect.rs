@@ -16,12 +16,12 @@ const FILES_MAX: usize = 20_000;
 const HASHED_BYTES_MAX: u64 = 4 << 20;
 const LISTED_MAX: usize = 10;
 
-/// Hashes what is protected: the desk without working trees and the drop box of this run, git's
-/// settings and hooks, and, where the kernel does not keep the agent in its place, what is changed
-/// in the user's own working tree.
-pub(super) fn snapshot(desk: &Desk, own_run: &Path, with_checkout: bool) -> Snapshot {
+/// Hashes what is protected: the desk without working trees and outputs of runs (those that matter
+/// are evidence in the record), git's settings and hooks, and, where the kernel does not keep the
+/// agent in its place, what is changed in the user's own working tree.
+pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Snapshot {
     let mut snapshot = Snapshot::default();
-    let skip = [desk.home().join("trees"), own_run.to_path_buf()];
+    let skip = [desk.home().join("trees"), desk.home().join("runs")];
     snapshot.directory(desk.home(), &skip);
     snapshot.file(&desk.git.directory().join("config"));
     snapshot.directory(&desk.git.directory().join("hooks"), &[]);
