@@ -133,7 +133,7 @@ pub enum Artifact {
 pub fn signal(bytes: Option<&[u8]>, nonce: &str, story: &str, issues: &[String]) -> Artifact {
     let signal: Signal = match parse(bytes, "signal.json") {
         Ok(signal) => signal,
-        Err(artifact) => return artifact,
+        Err(unread) => return unread.into(),
     };
     let wrong = addressed(&signal.nonce, nonce, &signal.story, story).or_else(|| {
         let unknown = signal.resolves.iter().find(|id| !issues.contains(id));
@@ -154,7 +154,7 @@ pub fn signal(bytes: Option<&[u8]>, nonce: &str, story: &str, issues: &[String])
 pub fn verdict(bytes: Option<&[u8]>, nonce: &str, story: &str, criteria: &[String]) -> Artifact {
     let verdict: Verdict = match parse(bytes, "verdict.json") {
         Ok(verdict) => verdict,
-        Err(artifact) => return artifact,
+        Err(unread) => return unread.into(),
     };
     let wrong = addressed(&verdict.nonce, nonce, &verdict.story, story).or_else(|| {
         let given: BTreeSet<&str> = verdict.criteria.iter().map(|c| c.criterion.as_str()).collect();
@@ -170,14 +170,28 @@ pub fn verdict(bytes: Option<&[u8]>, nonce: &str, story: &str, criteria: &[Strin
     wrong.map_or(Artifact::Verdict(verdict), Artifact::Rejected)
 }
 
-fn parse<T: serde::de::DeserializeOwned>(bytes: Option<&[u8]>, name: &str) -> Result<T, Artifact> {
-    let bytes = bytes.ok_or(Artifact::Missing)?;
+/// Why a file is no artifact.
+enum Unread {
+    Missing,
+    Wrong(String),
+}
+
+impl From<Unread> for Artifact {
+    fn from(unread: Unread) -> Artifact {
+        match unread {
+            Unread::Missing => Artifact::Missing,
+            Unread::Wrong(why) => Artifact::Rejected(why),
+        }
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(bytes: Option<&[u8]>, name: &str) -> Result<T, Unread> {
+    let bytes = bytes.ok_or(Unread::Missing)?;
     if bytes.len() > ARTIFACT_BYTES_MAX {
-        let why = format!("{name} is larger than {ARTIFACT_BYTES_MAX} bytes");
-        return Err(Artifact::Rejected(why));
+        return Err(Unread::Wrong(format!("{name} is larger than {ARTIFACT_BYTES_MAX} bytes")));
     }
     serde_json::from_slice(bytes)
-        .map_err(|error| Artifact::Rejected(format!("{name}: {}", clipped(&error.to_string()))))
+        .map_err(|error| Unread::Wrong(format!("{name}: {}", clipped(&error.to_string()))))
 }
 
 fn addressed(nonce: &str, own_nonce: &str, story: &str, own_story: &str) -> Option<String> {

@@ -313,7 +313,7 @@ pub(super) fn blind_spots(text: &mut String, state: &State, events: &[Recorded])
         text.push_str("- No story was CRITICAL: nobody took changes back to see tests fail.\n");
     }
     let agents = &state.contract.settings.agents;
-    if agents.worker.iter().any(|engine| *engine == agents.verifier) {
+    if agents.worker.contains(&agents.verifier) {
         text.push_str("- Worker and Verifier are the same engine: they may share blind spots.\n");
     }
     let unprotected = runs(events).iter().any(|(_, returned)| {

@@ -103,13 +103,13 @@ impl Campaign {
     /// Puts evidence beside the events.
     pub fn put(&mut self, bytes: &[u8]) -> Result<BlobRef, CampaignError> {
         let blob = self.ledger.put_blob(bytes)?;
-        self.put.insert(blob.sha256.to_string(), blob.clone());
+        self.put.insert(blob.sha256.to_string(), blob);
         Ok(blob)
     }
 
     /// Evidence that this process has put.
     pub fn named(&self, sha256: &str) -> Option<BlobRef> {
-        self.put.get(sha256).cloned()
+        self.put.get(sha256).copied()
     }
 
     /// What evidence says.
