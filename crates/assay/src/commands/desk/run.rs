@@ -39,6 +39,10 @@ pub(super) fn run_in(
     };
     let helper = Helper::this_program().map_err(|error| missing(error.to_string()))?;
     let engines = Processes::new(helper, desk.git.root(), sandbox);
+    if sandbox == Sandbox::Required && !engines.confined() {
+        let message = format!("--sandbox required: {}", engines.protection());
+        return Err(missing(message));
+    }
     let campaign = Campaign::open(desk).map_err(campaign_trouble)?;
     let begun = campaign.state().is_some();
     let mut screen = Lines::new(args.output.format);
