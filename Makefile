@@ -24,7 +24,7 @@ lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure the checkers, the plan lint, the proxy, what each kind of harness does to a system, the page of a run and how surely defects are caught
+bench: ## measure checkers, plans, proxies, what each kind of harness does to a system, pages, ledger, desk, guard and how surely defects are caught
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
@@ -32,6 +32,8 @@ bench: ## measure the checkers, the plan lint, the proxy, what each kind of harn
 	cargo bench -p assay-nemesis --bench distortion
 	cargo bench -p assay-runner --bench overhead
 	cargo bench -p assay-report --bench page
+	cargo bench -p assay-ledger --bench resume
+	cargo bench -p assay-desk --bench leader
 	cargo bench -p assay --bench defects
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each

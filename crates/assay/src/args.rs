@@ -1,9 +1,13 @@
 //! The command line, as types. The doc comments here are the help texts.
 
+mod agent;
+mod desk;
 mod plan;
 mod run;
 mod systems;
 
+pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
+pub use desk::{DeskCommand, DeskRunArgs};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -50,6 +54,10 @@ pub enum Command {
     /// Write, check and show test plans: new, lint, show, matrix, diff.
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// Run campaigns of coding agents whose end is computed from evidence: new, lint, run, status,
+    /// log, report, verify, amend, resume, clean, list, import, demo.
+    #[command(subcommand)]
+    Desk(Box<DeskCommand>),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),
@@ -59,6 +67,9 @@ pub enum Command {
     /// Show published findings again on this machine: list, run.
     #[command(subcommand)]
     Gallery(GalleryCommand),
+    /// Run a coding agent once, under limits and in a sandbox.
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

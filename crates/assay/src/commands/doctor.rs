@@ -17,7 +17,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
         let faults: Vec<_> = assay_nemesis::CATALOG.iter().map(fault_json).collect();
         let value = json!({
             "ready": ready, "tier": tier, "capabilities": found, "systems": systems,
-            "faults": faults,
+            "faults": faults, "agents": assay_agent::probe(),
         });
         anstream::println!("{value}");
     } else {
@@ -34,6 +34,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
             anstream::println!("not here (assay explain fault ID): {}", cannot.join(", "));
         }
         anstream::println!("systems built in: {}", systems.join(", "));
+        anstream::println!("sandbox of agents: {}", assay_agent::probe());
         anstream::println!("\nnext: assay demo");
     }
     if ready { Exit::Upheld } else { Exit::MissingCapability }

@@ -1,6 +1,8 @@
 //! One file per command, and what they share: opening files and reporting trouble.
 
+mod agent;
 mod check;
+pub mod desk;
 mod doctor;
 mod explain;
 mod gallery;
@@ -42,8 +44,10 @@ pub fn run(cli: Cli) -> Exit {
         Command::Kv(command) => kv::run(command),
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
+        Command::Desk(command) => desk::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
+        Command::Agent(command) => agent::run(command),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),
     }

@@ -103,7 +103,7 @@ fn a_client_in_python_refutes_a_store_with_stale_reads() {
     kv_with_client(directory.path(), &["python3", &python()]);
     let mut spec = trial(json!({"defects": ["stale-reads"]}), isolated_leader());
     // A client whose write hangs at the cut off leader reads nothing meanwhile. Enough clients who
-    // soon give up, for long enough after the election, make a stale read certain instead of likely.
+    // soon give up, for long enough after the election, make a stale read certain, not just likely.
     spec["duration_ms"] = json!(8_000);
     spec["windows"][0]["hold_ms"] = json!(6_000);
     spec["workload"]["clients"] = json!(9);

@@ -7,7 +7,10 @@ use toml::Table;
 /// Every crate, with the crates of this workspace it may use. A new crate gets a row here and a
 /// section in the code map of ARCHITECTURE.md.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("assay-agent", &[]),
     ("assay-history", &[]),
+    ("assay-ledger", &[]),
+    ("assay-desk", &["assay-agent", "assay-ledger"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
@@ -48,6 +51,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "assay",
         &[
+            "assay-agent",
+            "assay-desk",
+            "assay-ledger",
             "assay-history",
             "assay-check",
             "assay-kernel",

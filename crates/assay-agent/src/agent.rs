@@ -1,0 +1,199 @@
+//! The one trait, and agents that are processes.
+
+use crate::backoff::Backoff;
+use crate::config::{AgentConfig, Engine};
+use crate::decode::{Claude, Codex, Plain, Scripted};
+use crate::environment;
+use crate::event::{AgentEvent, Usage};
+use crate::keeper::{Helper, Plan, REPORT_NAME};
+use crate::outcome::Outcome;
+use crate::sandbox::Protection;
+use crate::supervise::{Run, Talk, supervise};
+use crate::task::Task;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Something that can be asked to do a task.
+pub trait Agent {
+    /// Does a task once, with a fresh context; what it does comes as events while it does it. Never
+    /// takes longer than the limits of the task allow, and leaves no process behind.
+    fn run(&self, task: &Task, events: &mut dyn FnMut(AgentEvent)) -> Ran;
+}
+
+/// How a run went.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What kept it from writing elsewhere.
+    pub protection: Protection,
+    /// What it cost, if it said so.
+    pub usage: Option<Usage>,
+    /// How much it wrote to its standard streams.
+    pub output_bytes: u64,
+    /// The end of its standard output. The rest is in `stdout.log` of the task's log directory.
+    pub stdout_tail: String,
+    /// The end of its standard error; `stderr.log`.
+    pub stderr_tail: String,
+    /// Processes it had left running, which were ended.
+    pub stragglers: u32,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// An agent that is a program on this machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProcessAgent {
+    config: AgentConfig,
+    helper: Helper,
+}
+
+impl ProcessAgent {
+    /// An agent of this configuration. `helper` is this program: see [`Helper::this_program`].
+    pub fn new(config: AgentConfig, helper: Helper) -> ProcessAgent {
+        ProcessAgent { config, helper }
+    }
+
+    fn try_run(&self, task: &Task, events: &mut dyn FnMut(AgentEvent)) -> io::Result<Run> {
+        std::fs::create_dir_all(&task.drop_box)?;
+        std::fs::create_dir_all(&task.log)?;
+        let task = &Task {
+            work: real(&task.work)?,
+            drop_box: real(&task.drop_box)?,
+            log: real(&task.log)?,
+            ..task.clone()
+        };
+        // Nothing of an earlier run that was kept here.
+        let temporary = task.log.join("tmp");
+        absent(std::fs::remove_file(task.log.join(REPORT_NAME)))?;
+        absent(std::fs::remove_dir_all(&temporary))?;
+        std::fs::create_dir(&temporary)?;
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let plan = Plan {
+            parent: std::process::id(),
+            argv: self.argv()?,
+            writable: environment::writable(&self.config, task, &temporary, home.as_deref()),
+            sandbox: task.sandbox,
+        };
+        plan.write(&task.log)?;
+        let lookup = |name: &str| std::env::var_os(name);
+        let mut keeper = Command::new(&self.helper.program);
+        keeper
+            .args(&self.helper.args)
+            .arg("keep")
+            .arg(&task.log)
+            .current_dir(&task.work)
+            .env_clear()
+            .envs(environment::variables(&self.config, task, &temporary, lookup))
+            .process_group(0);
+        let run = supervise(keeper, self.talk(), task, events);
+        // An agent may leave what cannot be removed; how its run went is known all the same.
+        let _left = std::fs::remove_dir_all(&temporary);
+        run
+    }
+
+    fn argv(&self) -> io::Result<Vec<String>> {
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let with_model = |flag: &str, model: &Option<String>| {
+            model.iter().flat_map(|model| [flag.to_string(), model.clone()]).collect::<Vec<_>>()
+        };
+        Ok(match &self.config.engine {
+            Engine::Claude { program, model, args } => {
+                let fixed = words(&[program, "-p", "--output-format", "stream-json", "--verbose"]);
+                [fixed, with_model("--model", model), args.clone()].concat()
+            }
+            Engine::Codex { program, model, args } => {
+                let fixed = words(&[program, "exec", "--json"]);
+                [fixed, with_model("--model", model), args.clone(), words(&["-"])].concat()
+            }
+            Engine::Acp { command } | Engine::Command { command } => command.clone(),
+            Engine::Scripted { script } => {
+                let text = |path: &Path| {
+                    let utf8 = path.to_str().map(str::to_string);
+                    utf8.ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
+                };
+                let program = vec![text(&self.helper.program)?];
+                let script = text(&real(script)?)?;
+                [program, self.helper.args.clone(), vec!["scripted".to_string(), script]].concat()
+            }
+        })
+    }
+
+    fn talk(&self) -> Talk {
+        match &self.config.engine {
+            Engine::Claude { .. } => Talk::Prompt(Box::new(Claude::default())),
+            Engine::Codex { .. } => Talk::Prompt(Box::new(Codex::default())),
+            Engine::Command { .. } => Talk::Prompt(Box::new(Plain)),
+            Engine::Scripted { .. } => Talk::Silent(Box::new(Scripted)),
+            Engine::Acp { .. } => Talk::Acp,
+        }
+    }
+}
+
+impl Agent for ProcessAgent {
+    fn run(&self, task: &Task, events: &mut dyn FnMut(AgentEvent)) -> Ran {
+        let start = Instant::now();
+        let run = self.try_run(task, events).unwrap_or_else(|error| Run {
+            outcome: Outcome::SpawnFailed { why: error.to_string() },
+            protection: Protection::None { why: "it was not started".to_string() },
+            usage: None,
+            output_bytes: 0,
+            stdout_tail: String::new(),
+            stderr_tail: String::new(),
+            stragglers: 0,
+        });
+        Ran {
+            outcome: run.outcome,
+            protection: run.protection,
+            usage: run.usage,
+            output_bytes: run.output_bytes,
+            stdout_tail: run.stdout_tail,
+            stderr_tail: run.stderr_tail,
+            stragglers: run.stragglers,
+            time: start.elapsed(),
+        }
+    }
+}
+
+/// What is not there is removed already.
+fn absent(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The whole path, with links followed: the kernel's rules are about files, not names.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    path.canonicalize().map_err(named)
+}
+
+/// Runs an agent, and again if its service asked to come back later, as often and as late as the
+/// back-off allows. Each further try has a log directory of its own, `again-2` and so on.
+pub fn run_patiently(
+    agent: &dyn Agent,
+    task: &Task,
+    backoff: Backoff,
+    events: &mut dyn FnMut(AgentEvent),
+) -> Ran {
+    let mut attempts = 0;
+    loop {
+        let log = match attempts {
+            0 => task.log.clone(),
+            before => task.log.join(format!("again-{}", before + 1)),
+        };
+        let ran = agent.run(&Task { log, ..task.clone() }, events);
+        attempts += 1;
+        let Outcome::RateLimited { limit } = &ran.outcome else { return ran };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let Some(wait) = backoff.wait(attempts, limit.wait(now.as_secs())) else { return ran };
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        events(AgentEvent::Waiting { millis, attempt: attempts + 1 });
+        std::thread::sleep(wait);
+    }
+}

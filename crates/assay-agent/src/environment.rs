@@ -1,0 +1,119 @@
+//! What an agent sees of the environment: a list of names, and nothing that is not on it.
+
+use crate::config::{AgentConfig, Engine};
+use crate::task::Task;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What every program may know.
+const EVERYBODY: [&str; 20] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TERM",
+    "NO_COLOR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+];
+const CLAUDE: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"];
+const CODEX: [&str; 4] = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+/// Where these programs keep their sessions; without it they do not start.
+const CLAUDE_PLACES: [&str; 2] = ["~/.claude", "~/.claude.json"];
+const CODEX_PLACES: [&str; 1] = ["~/.codex"];
+
+/// The environment of an agent. `lookup` is where values come from.
+pub(crate) fn variables(
+    config: &AgentConfig,
+    task: &Task,
+    temporary: &Path,
+    lookup: impl Fn(&str) -> Option<OsString>,
+) -> BTreeMap<String, OsString> {
+    let own: &[&str] = match &config.engine {
+        Engine::Claude { .. } => &CLAUDE,
+        Engine::Codex { .. } => &CODEX,
+        _ => &[],
+    };
+    let names = EVERYBODY.iter().chain(own).copied().chain(config.env.iter().map(String::as_str));
+    let mut all: BTreeMap<String, OsString> =
+        names.filter_map(|name| Some((name.to_string(), lookup(name)?))).collect();
+    for (name, value) in &task.variables {
+        all.insert(format!("ASSAY_{}", name.to_uppercase()), value.into());
+    }
+    all.insert("ASSAY_DROP_BOX".to_string(), task.drop_box.clone().into());
+    all.insert("TMPDIR".to_string(), temporary.into());
+    all
+}
+
+/// The places an agent may write to.
+pub(crate) fn writable(
+    config: &AgentConfig,
+    task: &Task,
+    temporary: &Path,
+    home: Option<&Path>,
+) -> Vec<PathBuf> {
+    let own: &[&str] = match &config.engine {
+        Engine::Claude { .. } => &CLAUDE_PLACES,
+        Engine::Codex { .. } => &CODEX_PLACES,
+        _ => &[],
+    };
+    let configured = own.iter().copied().chain(config.writable.iter().map(String::as_str));
+    let at_home = |place: &str| match (place.strip_prefix("~/"), home) {
+        (Some(below), Some(home)) => Some(home.join(below)),
+        (Some(_), None) => None,
+        (None, _) => Some(PathBuf::from(place)),
+    };
+    let mut all = vec![task.work.clone(), task.drop_box.clone(), temporary.to_path_buf()];
+    all.extend(task.writable.iter().cloned());
+    all.extend(configured.filter_map(at_home));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> Task {
+        let path = Path::new;
+        Task::new("", path("/w"), path("/d"), path("/l")).variable("nonce", "7")
+    }
+
+    #[test]
+    fn only_what_is_listed_is_seen() {
+        let engine = Engine::Claude { program: "claude".into(), model: None, args: Vec::new() };
+        let config =
+            AgentConfig { env: vec!["EXTRA".into(), "UNSET".into()], ..AgentConfig::of(engine) };
+        let lookup = |name: &str| (name != "UNSET").then(|| OsString::from(name));
+        let all = variables(&config, &task(), Path::new("/t"), lookup);
+        let has = |name: &str| all.contains_key(name);
+        assert!(has("PATH") && has("ANTHROPIC_API_KEY") && has("EXTRA"), "{all:?}");
+        assert!(!has("UNSET") && !has("OPENAI_API_KEY") && !has("SECRET"), "{all:?}");
+        assert_eq!(all["ASSAY_NONCE"], "7");
+        assert_eq!((&all["ASSAY_DROP_BOX"], &all["TMPDIR"]), (&"/d".into(), &"/t".into()));
+    }
+
+    #[test]
+    fn places_at_home_need_a_home() {
+        let engine = Engine::Command { command: vec!["x".into()] };
+        let config =
+            AgentConfig { writable: vec!["~/.x".into(), "/y".into()], ..AgentConfig::of(engine) };
+        let places = |home| writable(&config, &task(), Path::new("/t"), home);
+        let all = ["/w", "/d", "/t", "/h/.x", "/y"].map(PathBuf::from);
+        assert_eq!(places(Some(Path::new("/h"))), all);
+        assert_eq!(places(None), [&all[..3], &all[4..]].concat());
+    }
+}

@@ -1,0 +1,140 @@
+//! Writes that are impossible, where the kernel can make them so.
+//!
+//! Landlock restricts the thread that asks for it and all processes started from it, for good. So a
+//! thread of its own restricts itself and starts the agent; nobody else is affected, and no code
+//! runs between fork and exec. Restricted processes cannot signal or trace those that are not: an
+//! agent can end neither its keeper nor whoever runs it.
+//!
+//! What is not restricted: reading, running programs, and the network.
+
+use landlock::{
+    ABI, AccessFs, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    path_beneath_rules,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The newest version that this was tried with. Older kernels give what they have.
+const TRIED: ABI = ABI::V7;
+/// What programs write to without meaning a file.
+const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// Whether the kernel is to keep an agent from writing elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// If it can. What it did is said in the result.
+    WhenAvailable,
+    /// It must; otherwise the agent is not started.
+    Required,
+    /// It is not asked.
+    Off,
+}
+
+/// What keeps an agent from writing elsewhere.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "protection", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Protection {
+    /// The kernel does.
+    Landlock {
+        /// The version of its interface that is used.
+        version: u32,
+        /// Whether all of what was asked for is in effect: older kernels do not keep an agent from
+        /// cutting files short, or from sending signals.
+        complete: bool,
+    },
+    /// Nothing does.
+    None {
+        /// Why not.
+        why: String,
+    },
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Protection::Landlock { version, complete: true } => {
+                write!(f, "the kernel refuses writes elsewhere (Landlock {version})")
+            }
+            Protection::Landlock { version, complete: false } => {
+                write!(f, "the kernel refuses most writes elsewhere (Landlock {version})")
+            }
+            Protection::None { why } => write!(f, "nothing keeps it from writing elsewhere: {why}"),
+        }
+    }
+}
+
+/// Restricts this thread, and what is started from it, to writing below these places. Places that
+/// are not there are left out.
+pub(crate) fn restrict(writable: &[PathBuf]) -> Protection {
+    match try_restrict(writable) {
+        Ok(protection) => protection,
+        Err(error) => Protection::None { why: error.to_string() },
+    }
+}
+
+fn try_restrict(writable: &[PathBuf]) -> Result<Protection, landlock::RulesetError> {
+    let writes = AccessFs::from_write(TRIED);
+    let status = Ruleset::default()
+        .handle_access(writes)?
+        .scope(Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(writable, writes))?
+        .add_rules(path_beneath_rules(DEVICES, AccessFs::WriteFile | AccessFs::IoctlDev))?
+        .restrict_self()?;
+    let version = match status.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi as u32,
+        LandlockStatus::NotEnabled => {
+            let why = "Landlock is switched off in this kernel".to_string();
+            return Ok(Protection::None { why });
+        }
+        LandlockStatus::NotImplemented => {
+            let why = "this kernel has no Landlock (Linux 5.13 and later have it)".to_string();
+            return Ok(Protection::None { why });
+        }
+    };
+    Ok(match status.ruleset {
+        RulesetStatus::FullyEnforced => Protection::Landlock { version, complete: true },
+        RulesetStatus::PartiallyEnforced => Protection::Landlock { version, complete: false },
+        RulesetStatus::NotEnforced => {
+            Protection::None { why: "the kernel did not take the rules".to_string() }
+        }
+    })
+}
+
+/// What an agent would be protected by here. Found out by trying: a thread restricts itself and
+/// then writes where it must not.
+pub fn probe() -> Protection {
+    let no_place = |error| Protection::None { why: format!("no place to try it: {error}") };
+    let place = match tempfile::tempdir() {
+        Ok(place) => place,
+        Err(error) => return no_place(error),
+    };
+    let (inside, outside) = (place.path().join("inside"), place.path().join("outside"));
+    if let Err(error) = std::fs::create_dir(&inside) {
+        return no_place(error);
+    }
+    let tried = std::thread::spawn(move || {
+        let protection = restrict(std::slice::from_ref(&inside));
+        if matches!(protection, Protection::None { .. }) {
+            return protection;
+        }
+        let allowed = std::fs::write(inside.join("file"), "").is_ok();
+        let refused = std::fs::write(&outside, "").is_err();
+        match allowed && refused {
+            true => protection,
+            false => Protection::None { why: "Landlock is there and does not work".to_string() },
+        }
+    });
+    tried.join().unwrap_or_else(|_| Protection::None { why: "trying it failed".to_string() })
+}

@@ -1,0 +1,83 @@
+//! What is asked of an agent, and what it may use.
+
+use crate::sandbox::Sandbox;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One run: everything the agent gets. Nothing of an earlier run is in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// What to do.
+    pub prompt: String,
+    /// Where to do it. Has to exist.
+    pub work: PathBuf,
+    /// Where to hand over what was made. Made if it is not there; `$ASSAY_DROP_BOX`.
+    pub drop_box: PathBuf,
+    /// Where the output is kept: a directory the agent cannot write to. Made if it is not there.
+    pub log: PathBuf,
+    /// How long, and how much.
+    pub limits: Limits,
+    /// What the agent is told besides: `nonce` comes as `$ASSAY_NONCE`.
+    pub variables: BTreeMap<String, String>,
+    /// Further places the agent may write to.
+    pub writable: Vec<PathBuf>,
+    /// Whether the kernel is to keep it from writing elsewhere.
+    pub sandbox: Sandbox,
+}
+
+/// How long an agent may take, and how much it may write. What exceeds a limit is ended, with all
+/// that it started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// In all.
+    pub wall: Duration,
+    /// Without a byte of output.
+    pub idle: Duration,
+    /// Standard output and standard error together.
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            wall: Duration::from_secs(60 * 60),
+            idle: Duration::from_secs(10 * 60),
+            output_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Task {
+    /// A task with the usual limits, in a sandbox if there can be one.
+    pub fn new(prompt: &str, work: &Path, drop_box: &Path, log: &Path) -> Task {
+        Task {
+            prompt: prompt.to_string(),
+            work: work.to_path_buf(),
+            drop_box: drop_box.to_path_buf(),
+            log: log.to_path_buf(),
+            limits: Limits::default(),
+            variables: BTreeMap::new(),
+            writable: Vec::new(),
+            sandbox: Sandbox::WhenAvailable,
+        }
+    }
+
+    /// The same with other limits.
+    pub fn limits(mut self, limits: Limits) -> Task {
+        self.limits = limits;
+        self
+    }
+
+    /// The same, and the agent is told this, too.
+    pub fn variable(mut self, name: &str, value: &str) -> Task {
+        self.variables.insert(name.to_string(), value.to_string());
+        self
+    }
+
+    /// The same, and the agent may write there, too.
+    pub fn writable(mut self, place: &Path) -> Task {
+        self.writable.push(place.to_path_buf());
+        self
+    }
+}

@@ -1,0 +1,212 @@
+//! What the Leader itself costs: `make bench`.
+//!
+//! An iteration without the time of agents and tests: working trees, git, checks, and events made
+//! durable. Agents and commands are answered at once, by this program; everything else is real. And
+//! how long it takes to go on with a campaign of ten thousand events.
+
+use assay_desk::contract::{self, Contract};
+use assay_desk::event::{Event, Outcome, Revision};
+use assay_desk::shell::{
+    Campaign, Desk, Engines, EnginesError, Executed, Execution, Leader, Order, Ran, Recorded,
+    Screen,
+};
+use assay_desk::state::State;
+use std::cell::Cell;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const EVENTS: usize = 10_000;
+
+/// Answers for agents and commands, and notes how long that took.
+#[derive(Default)]
+struct Answers {
+    spent: Cell<Duration>,
+}
+
+impl Engines for Answers {
+    fn check(&self, _: &Contract) -> Result<(), EnginesError> {
+        Ok(())
+    }
+
+    fn protection(&self) -> String {
+        "none".to_string()
+    }
+
+    fn confined(&self) -> bool {
+        true
+    }
+
+    fn run(&self, order: &Order<'_>, _: &mut dyn FnMut(&str)) -> Ran {
+        let begun = Instant::now();
+        let get = |name: &str| {
+            let found = order.variables.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
+        };
+        let (nonce, story, role) = (get("nonce"), get("story"), get("role"));
+        if role == "worker" {
+            std::fs::write(order.work.join("n1"), format!("{nonce}\n")).expect("a file");
+            git(order.work, &["add", "-A"]);
+            git(order.work, &["commit", "-qm", "work"]);
+            let head = git(order.work, &["rev-parse", "HEAD"]);
+            let text = format!(
+                "{{\"nonce\":\"{nonce}\",\"story\":\"{story}\",\"status\":\"verify\",\"commit\":\
+                 \"{}\"}}",
+                head.trim()
+            );
+            std::fs::write(order.drop_box.join("signal.json"), text).expect("a file");
+        } else {
+            let text = serde_json::json!({
+                "nonce": nonce, "story": story,
+                "criteria": [{"criterion": "US-001/AC-1", "met": true,
+                              "evidence": [{"command": ["t"], "exit_code": 0}]}],
+            });
+            std::fs::write(order.drop_box.join("verdict.json"), text.to_string()).expect("a file");
+        }
+        self.spent.set(self.spent.get() + begun.elapsed());
+        let (outcome, protection) = (Outcome::Exited(0), "none".to_string());
+        Ran { outcome, ms: 0, tokens: 0, protection, output: Vec::new() }
+    }
+
+    fn execute(&self, execution: &Execution<'_>) -> Executed {
+        let exit = Some(if execution.argv.len() > 1 { 2 } else { 0 });
+        let red = !execution.work.join("n1").exists();
+        let word = if red { "not ok" } else { "ok" };
+        let stdout = format!("{word} - a\n{word} - b\n{word} - c\n").into_bytes();
+        Executed { exit, ms: 0, stdout, stderr: Vec::new() }
+    }
+}
+
+struct Silent;
+
+impl Screen for Silent {
+    fn recorded(&mut self, _: &Recorded, _: &State) {}
+    fn activity(&mut self, _: &str) {}
+}
+
+const CONTRACT: &str = r#"# Contract: small
+
+## Objective
+A number.
+
+## Campaign
+```toml
+tests = ["t/**"]
+final_verifier = false
+[suite]
+run = ["t"]
+results = "tap"
+[agents]
+worker = ["w"]
+verifier = "v"
+```
+
+### US-001: A number
+- AC-1
+  - Given a reader
+  - When the reader asks
+  - Then it is 1
+
+```toml
+risk = "LOW"
+paths = ["n1"]
+tests = [
+  { criterion = "AC-1", name = "a", category = "happy" },
+  { criterion = "AC-1", name = "b", category = "negative" },
+  { criterion = "AC-1", name = "c", category = "boundary" },
+]
+[layers.L1]
+commands = [{ run = ["t"], results = "tap" }]
+[layers.L3]
+commands = [{ run = ["t"] }, { run = ["t", "x"], exit = 2 }]
+```
+"#;
+
+fn git(directory: &Path, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=b", "-c", "user.email=b@localhost"]).args(args);
+    let output = command.current_dir(directory).output().expect("git runs");
+    assert!(output.status.success(), "git {args:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn desk(home: &Path) -> Desk {
+    std::fs::write(home.join("n0"), "0\n").expect("a file");
+    git(home, &["init", "-q"]);
+    git(home, &["add", "-A"]);
+    git(home, &["commit", "-qm", "Begin"]);
+    let desk = Desk::find(home, "small").expect("a desk");
+    desk.make().expect("a desk");
+    std::fs::write(desk.contract(), CONTRACT).expect("a contract");
+    desk
+}
+
+fn begin(leader: &mut Leader<'_>, base: Revision) {
+    let contract = contract::read(CONTRACT).expect("a contract");
+    leader.begin(contract, CONTRACT, Vec::new(), base).expect("it begins");
+}
+
+fn iteration() {
+    let home = tempfile::tempdir().expect("a directory");
+    let desk = desk(home.path());
+    let engines = Answers::default();
+    let mut screen = Silent;
+    let campaign = Campaign::open(&desk).expect("a campaign");
+    let mut leader = Leader::new(&desk, campaign, &engines, &mut screen);
+    let base = desk.git.revision("HEAD").expect("a commit");
+    let begun = Instant::now();
+    begin(&mut leader, base);
+    let pause = leader.lead().expect("it ends");
+    let own = begun.elapsed().saturating_sub(engines.spent.get());
+    let events = leader.events().len();
+    println!(
+        "leader: one story from contract to the end {pause:?}: {events} events, {:.1} ms without \
+         agents and tests ({:.2} ms an event)",
+        own.as_secs_f64() * 1e3,
+        own.as_secs_f64() * 1e3 / events as f64
+    );
+}
+
+fn resume() {
+    let home = tempfile::tempdir().expect("a directory");
+    let desk = desk(home.path());
+    let engines = Answers::default();
+    let mut screen = Silent;
+    let mut campaign = Campaign::open(&desk).expect("a campaign");
+    let base = desk.git.revision("HEAD").expect("a commit");
+    {
+        let mut leader = Leader::new(&desk, campaign, &engines, &mut screen);
+        begin(&mut leader, base);
+    }
+    campaign = Campaign::open(&desk).expect("a campaign");
+    let state = campaign.state().expect("begun").clone();
+    let text = CONTRACT.to_string();
+    while campaign.events.len() < EVENTS {
+        // People change their minds often: that is the one event that can follow itself for ever.
+        let now = campaign.state().expect("begun").contract.hash.clone();
+        let contract = state.contract.clone();
+        let blob = campaign.put(text.as_bytes()).expect("a blob");
+        let amended = assay_desk::event::Amended {
+            contract,
+            source: blob.sha256.to_string(),
+            scores: Vec::new(),
+            old: now,
+            who: "bench".to_string(),
+            why: "again".to_string(),
+        };
+        campaign.record(Event::Amended(Box::new(amended)), vec![blob]).expect("it follows");
+    }
+    drop(campaign);
+    let begun = Instant::now();
+    let campaign = Campaign::open(&desk).expect("a campaign");
+    println!(
+        "leader: a campaign of {} events is opened again in {:.1} ms",
+        campaign.events.len(),
+        begun.elapsed().as_secs_f64() * 1e3
+    );
+}
+
+fn main() {
+    iteration();
+    resume();
+}

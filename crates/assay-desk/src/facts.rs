@@ -1,0 +1,159 @@
+//! When a campaign is complete: one predicate over what was written down.
+//!
+//! This is a fold of its own, which knows nothing of phases, counters and the order in which a
+//! Leader does things: events in, and at the end either the revision at which everything holds or a
+//! list of what is missing. The Leader asks it before it ends a campaign; `assay desk verify` asks
+//! it again later, offline.
+
+use crate::artifact::Artifact;
+use crate::contract::{Contract, MappedTest, Risk};
+use crate::event::{Event, Revision, Role, Scope, Step};
+use crate::state::{all_existing, needed};
+use crate::step::changed;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was written down so far, as far as it matters for the end.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Facts {
+    contract: Option<Contract>,
+    /// The last result of each check: tree, and whether it passed.
+    checks: BTreeMap<(Scope, Step), (Revision, bool)>,
+    /// Verifiers whose verdict held, for what and at which tree.
+    agreed: BTreeSet<(Scope, String, Role)>,
+    verified: BTreeMap<String, Revision>,
+    /// Stories with a list of things to mend.
+    open: BTreeSet<String>,
+    mapped: BTreeMap<String, BTreeSet<MappedTest>>,
+    /// The story of the dispatch that is out, by its number.
+    out: BTreeMap<u32, Scope>,
+    suite_executed: u64,
+    suite_clean: bool,
+    tampered: bool,
+    ended: bool,
+}
+
+impl Facts {
+    /// Takes note of an event.
+    pub fn note(&mut self, event: &Event) {
+        match event {
+            Event::Opened(opened) => self.contract = Some(opened.contract.clone()),
+            Event::Amended(amended) => self.amended(&amended.contract),
+            Event::Dispatched(dispatch) => {
+                self.out.insert(dispatch.run, dispatch.scope.clone());
+            }
+            Event::Returned(returned) => {
+                self.tampered |= !returned.tampered.is_empty();
+                let scope = self.out.remove(&returned.run);
+                if let (Some(Scope::Story(id)), Artifact::Signal(signal)) =
+                    (scope, &returned.artifact)
+                {
+                    self.mapped.insert(id, signal.tests.iter().cloned().collect());
+                }
+            }
+            Event::Lost { run } => _ = self.out.remove(run),
+            Event::Checked(checked) => {
+                let key = (checked.scope.clone(), checked.step.clone());
+                self.checks.insert(key, (checked.at.clone(), checked.passed()));
+                if let (Step::Citations(role), true) = (&checked.step, checked.passed()) {
+                    let tree = checked.at.tree.clone();
+                    self.agreed.insert((checked.scope.clone(), tree, *role));
+                }
+                if checked.step == Step::Suite {
+                    let counts = checked.evidence.last().and_then(|e| e.tests).unwrap_or_default();
+                    self.suite_executed = counts.passed;
+                    self.suite_clean = counts.failed == 0;
+                }
+            }
+            Event::Verified { story, at } => {
+                self.verified.insert(story.clone(), at.clone());
+                self.open.remove(story);
+            }
+            Event::FixIssued { story, .. } => {
+                self.verified.remove(story);
+                self.open.insert(story.clone());
+            }
+            Event::Answered { .. } => {}
+            Event::Ended(_) => self.ended = true,
+        }
+    }
+
+    fn amended(&mut self, new: &Contract) {
+        let Some(old) = self.contract.replace(new.clone()) else {
+            return;
+        };
+        let gone: Vec<String> = self
+            .verified
+            .keys()
+            .filter(|id| new.story(id).is_none() || changed(&old, new, id))
+            .cloned()
+            .collect();
+        for id in gone {
+            self.verified.remove(&id);
+            self.checks.retain(|(scope, _), _| *scope != Scope::Story(id.clone()));
+        }
+        self.open.retain(|id| new.story(id).is_some());
+        self.checks.retain(|(scope, _), _| *scope != Scope::Final);
+        self.agreed.retain(|(scope, ..)| *scope != Scope::Final);
+    }
+
+    /// The revision at which everything holds, or what is missing.
+    pub fn complete(&self) -> Result<Revision, Vec<String>> {
+        let Some(contract) = &self.contract else {
+            return Err(vec!["no contract was frozen".to_string()]);
+        };
+        let Some((at, true)) = self.checks.get(&(Scope::Final, Step::Claim)) else {
+            return Err(vec!["nothing was verified as a whole".to_string()]);
+        };
+        let mut missing = Vec::new();
+        let mut want = |holds: bool, what: String| {
+            if !holds {
+                missing.push(what);
+            }
+        };
+        let final_check = |step: Step| {
+            let check = self.checks.get(&(Scope::Final, step));
+            check.is_some_and(|(there, passed)| *passed && there.tree == at.tree)
+        };
+        for story in &contract.stories {
+            let id = &story.id;
+            want(self.verified.contains_key(id), format!("{id} is not verified"));
+            want(!self.open.contains(id), format!("{id} has open issues"));
+            for (name, _) in story.commands() {
+                want(final_check(Step::Command(name.clone())), format!("{name} at {}", at.tree));
+            }
+            want(final_check(Step::Tests(id.clone())), format!("tests of {id} at {}", at.tree));
+            let scope = Scope::Story(id.clone());
+            let passed = |step: Step| {
+                self.checks.get(&(scope.clone(), step)).is_some_and(|(_, passed)| *passed)
+            };
+            want(all_existing(story) || passed(Step::Red), format!("RED proof of {id}"));
+            let critical = story.risk == Risk::Critical;
+            want(!critical || passed(Step::Mutation), format!("mutation evidence of {id}"));
+            let tree = self.verified.get(id).map(|at| at.tree.clone()).unwrap_or_default();
+            for role in needed(contract, &scope) {
+                let agreed = self.agreed.contains(&(scope.clone(), tree.clone(), role));
+                want(agreed, format!("{role:?} of {id}"));
+            }
+        }
+        for role in needed(contract, &Scope::Final) {
+            let agreed = self.agreed.contains(&(Scope::Final, at.tree.clone(), role));
+            want(agreed, format!("{role:?} of the whole"));
+        }
+        want(final_check(Step::Gaming), "no test got weaker".to_string());
+        want(final_check(Step::Suite) && self.suite_clean, format!("the suite at {}", at.tree));
+        let mapped = self.mapped_count(contract);
+        want(self.suite_executed >= mapped, format!("the suite runs {mapped} mapped tests"));
+        want(!self.tampered, "protected files are unchanged".to_string());
+        want(!self.ended, "the campaign has not ended before".to_string());
+        if missing.is_empty() { Ok(at.clone()) } else { Err(missing) }
+    }
+
+    fn mapped_count(&self, contract: &Contract) -> u64 {
+        let mut names = BTreeSet::new();
+        for story in &contract.stories {
+            names.extend(story.tests.iter().map(|test| &test.name));
+            names.extend(self.mapped.get(&story.id).into_iter().flatten().map(|t| &t.name));
+        }
+        names.len() as u64
+    }
+}

@@ -1,0 +1,59 @@
+//! The scope lock: which files a claim may have changed.
+
+use super::{Finding, Severity, glob};
+use crate::contract::{Settings, Story};
+
+/// Nobody who is judged by these may change them: the desk's own files, CI, settings of agents.
+pub const PROTECTED: [&str; 14] = [
+    ".assay/**",
+    ".github/**",
+    ".gitlab-ci.yml",
+    ".circleci/**",
+    ".ci/**",
+    ".gitattributes",
+    "**/.gitattributes",
+    ".gitmodules",
+    ".claude/**",
+    ".codex/**",
+    ".cursor/**",
+    "CLAUDE.md",
+    "AGENTS.md",
+    ".mcp.json",
+];
+const LISTED_MAX: usize = 20;
+
+/// What is wrong with a story's list of changed paths.
+pub fn check(settings: &Settings, story: &Story, paths: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for path in paths {
+        if let Some(finding) = protected(settings, path) {
+            findings.push(finding);
+            continue;
+        }
+        let allowed = [&story.paths, &settings.tests, &settings.shared];
+        if !allowed.iter().any(|patterns| glob::any(patterns, path)) {
+            let text = format!(
+                "{path} is not among the paths of {}: undo the change, or ask for an amendment",
+                story.id
+            );
+            findings.push(Finding::new("scope", Severity::Critical, text));
+        }
+    }
+    if findings.len() > LISTED_MAX {
+        let more = findings.len() - LISTED_MAX;
+        findings.truncate(LISTED_MAX);
+        let text = format!("and {more} more paths");
+        findings.push(Finding::new("scope", Severity::Critical, text));
+    }
+    findings
+}
+
+/// A finding if a path is protected.
+pub fn protected(settings: &Settings, path: &str) -> Option<Finding> {
+    let always = PROTECTED.iter().any(|pattern| glob::matches(pattern, path));
+    let said = glob::any(&settings.protected, path);
+    (always || said).then(|| {
+        let text = format!("{path} is protected: undo the change");
+        Finding::new("protected", Severity::Critical, text)
+    })
+}

@@ -1,0 +1,145 @@
+//! Which tests speak for which criterion, and whether they do: GREEN, RED, IL-4 and IL-5.
+
+use super::{Finding, Severity};
+use crate::contract::{Category, MappedTest, Story};
+use crate::results::{Results, Status};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// IL-4: tests for each criterion.
+pub const TESTS_PER_CRITERION_MIN: usize = 3;
+/// IL-4: categories they must come from.
+pub const CATEGORIES_MIN: usize = 2;
+/// A missing symbol must be named by at least this many letters.
+const SYMBOL_LETTERS_MIN: usize = 4;
+
+/// The contract's tests of a story and those its Worker named.
+pub fn mapping(story: &Story, named: &[MappedTest]) -> Vec<MappedTest> {
+    let all: BTreeSet<&MappedTest> = story.tests.iter().chain(named).collect();
+    all.into_iter().cloned().collect()
+}
+
+/// GREEN and the listing: every mapped test exists, ran and passed; they are enough.
+pub fn green(
+    story: &Story,
+    named: &[MappedTest],
+    results: &Results,
+    skips_allowed: &[String],
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mapping = mapping(story, named);
+    for test in &mapping {
+        if !story.criteria.iter().any(|criterion| criterion.id == test.criterion) {
+            let text = format!("`{}` is mapped to {}, which is none", test.name, test.criterion);
+            findings.push(Finding::new("mapping", Severity::Major, text));
+            continue;
+        }
+        let about = format!("{}/{}", story.id, test.criterion);
+        let problem = match results.status(&test.name) {
+            Some(Status::Passed) => continue,
+            Some(Status::Failed) => "fails",
+            Some(Status::Skipped) => "was skipped, which is no pass (IL-5)",
+            None => "does not exist or did not run (IL-5)",
+        };
+        let text = format!("the mapped test `{}` {problem}", test.name);
+        findings.push(Finding::new(about, Severity::Critical, text));
+    }
+    if results.executed() == 0 {
+        let about = format!("{}/L1", story.id);
+        let text = "no tests were collected (IL-5)";
+        findings.push(Finding::new(about, Severity::Critical, text));
+    }
+    for name in results.skipped() {
+        if !skips_allowed.iter().any(|allowed| allowed == name) {
+            let text = format!("`{name}` is skipped: nobody decided that (IL-5)");
+            findings.push(Finding::new("skips", Severity::Major, text));
+        }
+    }
+    findings.extend(density(story, &mapping));
+    findings
+}
+
+/// IL-4: enough tests for each criterion, and not all of a kind.
+fn density(story: &Story, mapping: &[MappedTest]) -> Vec<Finding> {
+    if story.waives("IL-4") {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for criterion in &story.criteria {
+        let own: Vec<&MappedTest> =
+            mapping.iter().filter(|test| test.criterion == criterion.id).collect();
+        let names: BTreeSet<&str> = own.iter().map(|test| test.name.as_str()).collect();
+        let kinds: BTreeSet<Category> = own.iter().map(|test| test.category).collect();
+        if names.len() < TESTS_PER_CRITERION_MIN || kinds.len() < CATEGORIES_MIN {
+            let text = format!(
+                "{} tests of {} categories; {TESTS_PER_CRITERION_MIN} of {CATEGORIES_MIN} are \
+                 needed (IL-4)",
+                names.len(),
+                kinds.len()
+            );
+            let about = format!("{}/{}", story.id, criterion.id);
+            findings.push(Finding::new(about, Severity::Major, text));
+        }
+    }
+    findings
+}
+
+/// RED: the tests of the claim, on the code from before it, must fail by name.
+///
+/// Where the runner could not even begin, because what is tested is not there, its output must name
+/// one of `symbols`: something the claim adds.
+pub fn red(
+    story: &Story,
+    named: &[MappedTest],
+    results: &Results,
+    output: &str,
+    symbols: &BTreeSet<String>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let missing = symbols.iter().find(|symbol| names(output, symbol));
+    let mut seen: BTreeMap<String, bool> = BTreeMap::new();
+    for test in mapping(story, named) {
+        if story.existing.contains_key(&test.criterion) {
+            continue;
+        }
+        let about = format!("{}/{}", story.id, test.criterion);
+        seen.insert(about.clone(), true);
+        let problem = match (results.status(&test.name), missing) {
+            (Some(Status::Failed), _) | (None, Some(_)) => continue,
+            (Some(Status::Passed), _) => {
+                "passes without the work: it shows nothing; sharpen it (RED)"
+            }
+            (Some(Status::Skipped), _) => "is skipped without the work (RED)",
+            (None, None) => "does not run without the work, and not because of it (RED)",
+        };
+        let text = format!("`{}` {problem}", test.name);
+        findings.push(Finding::new(about, Severity::Major, text));
+    }
+    for criterion in &story.criteria {
+        let about = format!("{}/{}", story.id, criterion.id);
+        if !story.existing.contains_key(&criterion.id) && !seen.contains_key(&about) {
+            let text = "no test was seen to fail without the work (RED)";
+            findings.push(Finding::new(about, Severity::Major, text));
+        }
+    }
+    findings
+}
+
+/// Words that a claim adds to the sources, as far as they can be names of something.
+pub fn symbols<'t>(added: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for line in added {
+        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            if word.len() >= SYMBOL_LETTERS_MIN && !word.starts_with(|c: char| c.is_ascii_digit()) {
+                all.insert(word.to_string());
+            }
+        }
+    }
+    all
+}
+
+fn names(output: &str, symbol: &str) -> bool {
+    output.match_indices(symbol).any(|(at, _)| {
+        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        edge(output[..at].chars().next_back()) && edge(output[at + symbol.len()..].chars().next())
+    })
+}

@@ -1,0 +1,26 @@
+//! What touches the world: git, processes, files, the record. Thin, and without opinions.
+//!
+//! [`Leader`] asks the state what comes next, does it, writes down what came of it, and only then
+//! goes on. Everything it knows it can read again from the record; so it may be killed anywhere.
+
+mod audit;
+mod campaign;
+mod checks;
+mod desk;
+mod dispatch;
+mod engines;
+mod git;
+mod leader;
+mod projections;
+mod prompt;
+mod protect;
+mod trees;
+
+pub use audit::{Audit, audit};
+pub use campaign::{Campaign, CampaignError, Recorded, fold};
+pub use desk::{Desk, DeskError};
+pub use dispatch::{Engines, EnginesError, Executed, Execution, Order, Ran};
+pub use engines::Processes;
+pub use git::{Git, GitError};
+pub use leader::{Leader, LeaderError, Pause, Screen};
+pub use projections::{escalation, fix_text, phase, status};

@@ -1,0 +1,474 @@
+//! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
+
+use super::dispatch::Execution;
+use super::leader::{Leader, LeaderError};
+use super::trees;
+use crate::artifact::{Said, said};
+use crate::contract::{CommandSpec, Contract, MappedTest, Story};
+use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
+use crate::gate::{Finding, Severity, citations, diff, gaming, glob, hunks, scope, tests};
+use crate::results::{self, Results};
+use crate::state::Gate;
+use assay_ledger::BlobRef;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a command of the contract may print.
+const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 << 20;
+
+/// Commands that ran for the claim that is being looked at, by their arguments.
+#[derive(Default)]
+pub(super) struct Cache {
+    of: Option<(Scope, String)>,
+    ran: BTreeMap<Vec<String>, Seen>,
+    /// What the tree for checks holds: a commit, as it is.
+    tree: Option<String>,
+}
+
+/// A command that ran, with what it printed.
+#[derive(Clone)]
+struct Seen {
+    evidence: Evidence,
+    output: String,
+    results: Results,
+}
+
+/// What a check came to, before it is written down.
+#[derive(Default)]
+struct Outcome {
+    findings: Vec<Finding>,
+    refuted: Option<String>,
+    evidence: Vec<Evidence>,
+    note: String,
+}
+
+impl Leader<'_> {
+    /// Runs one check.
+    pub(super) fn check(
+        &mut self,
+        gate: &Gate,
+        step: &Step,
+    ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
+        let of = Some((gate.scope.clone(), gate.at.tree.clone()));
+        if self.cache.of != of {
+            self.cache = Cache { of, ..Cache::default() };
+        }
+        let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
+        let outcome = match step {
+            Step::Claim => self.claim(gate)?,
+            Step::Scope => self.scope(&contract, gate)?,
+            Step::Gaming => self.gaming(&contract, gate)?,
+            Step::Command(name) => self.layer(&contract, gate, name)?,
+            Step::Suite => self.suite(&contract, gate)?,
+            Step::Tests(story) => self.tests(&contract, gate, story)?,
+            Step::Red => self.red(&contract, gate)?,
+            Step::Mutation => self.mutation(&contract, gate)?,
+            Step::Citations(_) => self.citations(&contract, gate)?,
+        };
+        let Outcome { findings, refuted, evidence, note } = outcome;
+        let mut blobs = Vec::new();
+        for one in &evidence {
+            let names = [Some(&one.stdout), Some(&one.stderr), one.file.as_ref()];
+            blobs.extend(names.into_iter().flatten().filter_map(|name| self.campaign.named(name)));
+        }
+        blobs.sort_by_key(|blob| blob.sha256.to_string());
+        blobs.dedup();
+        let (scope, at) = (gate.scope.clone(), gate.at.clone());
+        let step = step.clone();
+        let checked = Checked { scope, step, at, findings, refuted, evidence, note };
+        Ok((Event::Checked(Box::new(checked)), blobs))
+    }
+
+    fn claim(&mut self, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let git = &self.desk.git;
+        let mut outcome = Outcome::default();
+        let mut wrong = |text: &str| {
+            outcome.findings.push(Finding::new("claim", Severity::Critical, text));
+        };
+        match git.revision(&gate.at.commit) {
+            Ok(found) if found == gate.at => {}
+            _ => wrong("the commit is not there, or its tree is another"),
+        }
+        if !git.is_ancestor(&gate.from.commit, &gate.at.commit) {
+            wrong("the commit does not follow the one it was to build on");
+        }
+        outcome.note = format!("{} on {}", short(&gate.at.commit), short(&gate.from.commit));
+        Ok(outcome)
+    }
+
+    fn scope(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let changed = self.desk.git.changed(&gate.from.commit, &gate.at.commit)?;
+        let mut outcome =
+            Outcome { note: format!("{} files changed", changed.len()), ..Outcome::default() };
+        for (path, mode) in &changed {
+            if matches!(mode.as_str(), "120000" | "160000") {
+                let text = format!("{path} is a link: it could lead anywhere; make it a file");
+                outcome.findings.push(Finding::new("scope", Severity::Critical, text));
+            }
+        }
+        let paths: Vec<String> = changed.into_iter().map(|(path, _)| path).collect();
+        if let Some(story) = story_of(contract, &gate.scope) {
+            outcome.findings.extend(scope::check(&contract.settings, story, &paths));
+        }
+        Ok(outcome)
+    }
+
+    fn gaming(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let text = self.desk.git.diff(&gate.from.commit, &gate.at.commit)?;
+        let findings = gaming::check(&diff::parse(&text), &contract.settings.tests);
+        let note = "no test got weaker".to_string();
+        Ok(Outcome { findings, note, ..Outcome::default() })
+    }
+
+    fn layer(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        name: &str,
+    ) -> Result<Outcome, LeaderError> {
+        let all = contract.stories.iter().flat_map(Story::commands);
+        let found = { all }.find(|(other, _)| other == name).map(|(_, spec)| spec.clone());
+        let Some(spec) = found else {
+            return Err(LeaderError::File(format!("the contract has no command {name}")));
+        };
+        let seen = self.seen(contract, gate, &spec)?;
+        Ok(judged(name, &spec, seen))
+    }
+
+    fn suite(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let spec = contract.settings.suite.clone();
+        let seen = self.seen(contract, gate, &spec)?;
+        let skipped: Vec<String> = seen.results.skipped().map(str::to_string).collect();
+        let executed = seen.results.executed();
+        let mut outcome = judged("suite", &spec, seen);
+        for name in skipped.iter().filter(|name| !contract.settings.skips.contains(name)) {
+            let text = format!("`{name}` is skipped: nobody decided that (IL-5)");
+            outcome.findings.push(Finding::new("suite", Severity::Major, text));
+        }
+        if executed == 0 {
+            let text = "the suite ran no tests (IL-5)";
+            outcome.findings.push(Finding::new("suite", Severity::Critical, text));
+        }
+        Ok(outcome)
+    }
+
+    fn tests(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        story: &str,
+    ) -> Result<Outcome, LeaderError> {
+        let Some(story) = contract.story(story) else {
+            return Err(LeaderError::File(format!("the contract has no story {story}")));
+        };
+        let named = self.named(story);
+        let mut all = Results::default();
+        let mut outcome = Outcome::default();
+        for spec in with_results(story) {
+            let seen = self.seen(contract, gate, spec)?;
+            all.extend(seen.results);
+            outcome.evidence.push(seen.evidence);
+        }
+        outcome.findings = tests::green(story, &named, &all, &contract.settings.skips);
+        let mapped = tests::mapping(story, &named).len();
+        outcome.note = format!("{mapped} mapped tests pass, {} ran", all.executed());
+        Ok(outcome)
+    }
+
+    /// The tests of the claim on the code from before it.
+    fn red(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let Some(story) = story_of(contract, &gate.scope) else {
+            return Ok(Outcome::default());
+        };
+        let named = self.named(story);
+        let git = &self.desk.git;
+        let changed = git.changed(&gate.red.commit, &gate.at.commit)?;
+        let test_paths: Vec<String> = changed
+            .into_iter()
+            .map(|(path, _)| path)
+            .filter(|path| glob::any(&contract.settings.tests, path))
+            .collect();
+        let text = git.diff(&gate.red.commit, &gate.at.commit)?;
+        let files = diff::parse(&text);
+        let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
+        let mut symbols = tests::symbols(sources.clone().flat_map(|f| f.added().map(|(_, l)| l)));
+        symbols.extend(sources.filter(|f| f.added).filter_map(|f| stem(&f.path)));
+        // The same directory as for GREEN: no test can tell which of the two it is in.
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let keep = &contract.settings.cache;
+        trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
+        trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
+        let scratch = self.desk.tree("index");
+        let tree = git.tree_of(&directory, &scratch)?;
+        let (mut all, mut output) = (Results::default(), String::new());
+        let mut outcome = Outcome::default();
+        for spec in with_results(story) {
+            let seen = self.execute(contract, spec, &directory, &tree)?;
+            all.extend(seen.results);
+            output.push_str(&seen.output);
+            outcome.evidence.push(seen.evidence);
+        }
+        outcome.findings = tests::red(story, &named, &all, &output, &symbols);
+        outcome.note = format!("{} tests fail without the work", all.counts().failed);
+        Ok(outcome)
+    }
+
+    fn mutation(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let Some(story) = story_of(contract, &gate.scope) else {
+            return Ok(Outcome::default());
+        };
+        if let Some(spec) = &contract.settings.mutation {
+            let seen = self.seen(contract, gate, spec)?;
+            return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
+        }
+        let text = self.desk.git.diff(&gate.red.commit, &gate.at.commit)?;
+        let changes = hunks::changes(&diff::parse(&text), &contract.settings.tests);
+        if changes.len() > hunks::HUNKS_MAX {
+            let text = format!("{} changes: name a mutation tool, or split", changes.len());
+            let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
+            return Ok(Outcome { findings: vec![finding], ..Outcome::default() });
+        }
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let patch = self.desk.tree("hunk.patch");
+        let mut outcome = Outcome::default();
+        let mut unnoticed = Vec::new();
+        for change in &changes {
+            let keep = &contract.settings.cache;
+            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+            std::fs::write(&patch, &change.patch)
+                .map_err(|e| LeaderError::File(format!("{}: {e}", patch.display())))?;
+            if trees::take_back(&directory, &patch).is_err() {
+                continue;
+            }
+            let tree = self.desk.git.tree_of(&directory, &self.desk.tree("index"))?;
+            let mut noticed = false;
+            for (_, spec) in story.commands() {
+                let seen = self.execute(contract, spec, &directory, &tree)?;
+                noticed |= seen.evidence.exit != Some(spec.exit);
+                outcome.evidence.push(seen.evidence);
+                if noticed {
+                    break;
+                }
+            }
+            if !noticed {
+                unnoticed.push(change.place.clone());
+            }
+        }
+        outcome.note = format!("{} changes taken back, one at a time", changes.len());
+        outcome.findings = hunks::unnoticed(&story.id, &unnoticed);
+        Ok(outcome)
+    }
+
+    /// What a verdict cites, run again.
+    fn citations(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let mut outcome = Outcome::default();
+        let Some((_, verdict)) = &gate.pending else {
+            return Ok(outcome);
+        };
+        let Said::Met(cited) = said(verdict) else {
+            outcome.refuted = Some("it does not say that everything is met".to_string());
+            return Ok(outcome);
+        };
+        outcome.note = format!("{} cited commands run again", cited.len());
+        for citation in &cited {
+            if let Err(why) = citations::allowed(contract, &citation.command) {
+                outcome.refuted = Some(format!("IL-1: {why}"));
+                return Ok(outcome);
+            }
+            let spec =
+                citations::known(contract, &citation.command).cloned().unwrap_or_else(|| {
+                    let run = citation.command.clone();
+                    CommandSpec { run, exit: 0, prints: None, results: None, file: None }
+                });
+            let seen = self.seen(contract, gate, &spec)?;
+            outcome.evidence.push(seen.evidence.clone());
+            let Some(why) = citations::refuted(citation, &seen.evidence) else {
+                continue;
+            };
+            // Somebody is wrong: the verdict, or the command, which does not always do the same.
+            let directory = self.claimed(contract, gate)?;
+            let again = self.execute(contract, &spec, &directory, &gate.at.tree)?;
+            outcome.evidence.push(again.evidence.clone());
+            if citations::refuted(citation, &again.evidence).is_none() {
+                let text = format!("`{}` does not always end the same", citation.command.join(" "));
+                outcome.findings.push(Finding::new("flaky", Severity::Major, text));
+            } else {
+                outcome.refuted = Some(why);
+                return Ok(outcome);
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn named(&self, story: &Story) -> Vec<MappedTest> {
+        let Some(state) = self.campaign.state() else {
+            return Vec::new();
+        };
+        let index = state.contract.stories.iter().position(|other| other.id == story.id);
+        index.map(|index| state.stories[index].tests.clone()).unwrap_or_default()
+    }
+
+    /// A command on the claimed tree, run once for each claim.
+    fn seen(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+    ) -> Result<Seen, LeaderError> {
+        if let Some(seen) = self.cache.ran.get(&spec.run) {
+            return Ok(seen.clone());
+        }
+        let directory = self.claimed(contract, gate)?;
+        let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
+        // A command that changes tracked files must not change what the next one sees.
+        let after = self.desk.git.tree_of(&directory, &self.desk.tree("index"))?;
+        if after != gate.at.tree {
+            self.cache.tree = None;
+        }
+        self.cache.ran.insert(spec.run.clone(), seen.clone());
+        Ok(seen)
+    }
+
+    /// The tree for checks, holding the claim and nothing else.
+    fn claimed(&mut self, contract: &Contract, gate: &Gate) -> Result<PathBuf, LeaderError> {
+        let directory = self.desk.tree("check");
+        if self.cache.tree.as_ref() != Some(&gate.at.commit) {
+            let keep = &contract.settings.cache;
+            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+            self.cache.tree = Some(gate.at.commit.clone());
+        }
+        Ok(directory)
+    }
+
+    fn execute(
+        &mut self,
+        contract: &Contract,
+        spec: &CommandSpec,
+        directory: &Path,
+        tree: &str,
+    ) -> Result<Seen, LeaderError> {
+        let settings = &contract.settings;
+        let file = spec.file.as_ref().map(|file| directory.join(file));
+        if let Some(file) = &file {
+            // Results of an earlier run are not results of this one.
+            trees::remove(file);
+        }
+        let log = self.desk.home().join("runs/command");
+        trees::remove(&log);
+        let ran = self.engines.execute(&Execution {
+            argv: &spec.run,
+            work: directory,
+            log: &log,
+            environment: &settings.environment,
+            writable: &settings.writable,
+            limit: Duration::from_secs(settings.limits.command_seconds),
+            output_bytes: COMMAND_OUTPUT_BYTES_MAX,
+        });
+        let written = file.and_then(|file| std::fs::read(file).ok());
+        let stdout = self.campaign.put(&ran.stdout)?.sha256.to_string();
+        let stderr = self.campaign.put(&ran.stderr)?.sha256.to_string();
+        let blob = match &written {
+            Some(bytes) => Some(self.campaign.put(bytes)?.sha256.to_string()),
+            None => None,
+        };
+        let parsed = spec.results.map(|format| {
+            let text = results_text(spec, &ran.stdout, &ran.stderr, written.as_deref());
+            results::read(format, &text)
+        });
+        let tests: Option<Counts> = parsed.as_ref().map(Results::counts);
+        let output = format!(
+            "{}\n{}",
+            String::from_utf8_lossy(&ran.stdout),
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        let evidence = Evidence {
+            command: spec.run.clone(),
+            tree: tree.to_string(),
+            exit: ran.exit,
+            ms: ran.ms,
+            stdout,
+            stderr,
+            file: blob,
+            tests,
+        };
+        Ok(Seen { evidence, output, results: parsed.unwrap_or_default() })
+    }
+}
+
+/// The text that results are read from.
+pub(super) fn results_text(
+    spec: &CommandSpec,
+    stdout: &[u8],
+    stderr: &[u8],
+    file: Option<&[u8]>,
+) -> String {
+    match (&spec.file, file) {
+        (Some(_), file) => String::from_utf8_lossy(file.unwrap_or_default()).into_owned(),
+        // `unittest` reports on standard error, most others do not: both are read.
+        (None, _) => {
+            format!("{}\n{}", String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr))
+        }
+    }
+}
+
+/// Whether a command did what the contract expects.
+pub(super) fn expected(spec: &CommandSpec, evidence: &Evidence, output: &str) -> Option<String> {
+    let name = spec.run.join(" ");
+    if evidence.exit != Some(spec.exit) {
+        let got = evidence.exit.map_or("none".to_string(), |code| code.to_string());
+        return Some(format!("`{name}` has exit code {got}, expected is {}", spec.exit));
+    }
+    if let Some(text) = spec.prints.as_deref().filter(|text| !output.contains(*text)) {
+        return Some(format!("`{name}` does not print `{text}`"));
+    }
+    let counts = evidence.tests?;
+    if counts.failed > 0 && spec.exit == 0 {
+        return Some(format!("`{name}`: {} tests fail", counts.failed));
+    }
+    None
+}
+
+fn judged(about: &str, spec: &CommandSpec, seen: Seen) -> Outcome {
+    let mut findings = Vec::new();
+    if let Some(text) = expected(spec, &seen.evidence, &seen.output) {
+        let mut finding = Finding::new(about, Severity::Critical, text);
+        let tail: Vec<&str> = seen.output.trim().lines().rev().take(12).collect();
+        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        finding.hint = Some(clipped(&tail.join("\n")));
+        findings.push(finding);
+    }
+    let tests = seen.evidence.tests;
+    let tests = tests.map_or(String::new(), |c| {
+        format!(", {} passed, {} failed, {} skipped", c.passed, c.failed, c.skipped)
+    });
+    let exit = seen.evidence.exit.map_or("none".to_string(), |code| code.to_string());
+    let note = format!("`{}` exit {exit}{tests}", spec.run.join(" "));
+    Outcome { findings, refuted: None, evidence: vec![seen.evidence], note }
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || *c == '\n').take(1500).collect()
+}
+
+fn story_of<'c>(contract: &'c Contract, scope: &Scope) -> Option<&'c Story> {
+    match scope {
+        Scope::Story(id) => contract.story(id),
+        Scope::Final => None,
+    }
+}
+
+fn with_results(story: &Story) -> Vec<&CommandSpec> {
+    let all = story.commands().into_iter().map(|(_, spec)| spec);
+    all.filter(|spec| spec.results.is_some()).collect()
+}
+
+fn stem(path: &str) -> Option<String> {
+    Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned())
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..8).unwrap_or(commit)
+}

@@ -1,0 +1,273 @@
+//! Sending an agent out, and taking in what it brings back.
+
+use super::leader::{Leader, LeaderError};
+use super::{prompt, protect, trees};
+use crate::artifact::{self, Artifact};
+use crate::contract::{Contract, Limits};
+use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
+use crate::state::{Proposal, State};
+use assay_ledger::BlobRef;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Runs agents. What an engine's name means is up to it.
+pub trait Engines {
+    /// Whether all engines that a contract names can be used.
+    fn check(&self, contract: &Contract) -> Result<(), EnginesError>;
+    /// What keeps agents from writing elsewhere, in words.
+    fn protection(&self) -> String;
+    /// Whether the kernel keeps them from it.
+    fn confined(&self) -> bool;
+    /// Runs one agent to its end.
+    fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran;
+    /// Runs one command of the contract.
+    fn execute(&self, execution: &Execution<'_>) -> Executed;
+}
+
+/// A command of the contract.
+pub struct Execution<'a> {
+    /// Program and arguments; no shell looks at them.
+    pub argv: &'a [String],
+    /// Where it runs.
+    pub work: &'a Path,
+    /// Where its output goes.
+    pub log: &'a Path,
+    /// Variables of the environment that it gets.
+    pub environment: &'a [String],
+    /// Where it may write besides.
+    pub writable: &'a [String],
+    /// How long it may take.
+    pub limit: Duration,
+    /// How much it may print.
+    pub output_bytes: u64,
+}
+
+/// A command that ran.
+pub struct Executed {
+    /// The exit code; none if it was ended, or could not be started.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said besides, and why it was ended.
+    pub stderr: Vec<u8>,
+}
+
+/// An engine that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("agent `{name}`: {why}")]
+pub struct EnginesError {
+    /// Its name.
+    pub name: String,
+    /// Why, and what to do.
+    pub why: String,
+}
+
+/// What one agent is to do.
+pub struct Order<'a> {
+    /// The contract, for the meaning of the engine's name.
+    pub contract: &'a Contract,
+    /// The engine.
+    pub engine: &'a str,
+    /// What it is told.
+    pub prompt: &'a str,
+    /// Where it works.
+    pub work: &'a Path,
+    /// Where its artifact goes.
+    pub drop_box: &'a Path,
+    /// Where what it prints is kept.
+    pub log: &'a Path,
+    /// What it is told besides: names and values.
+    pub variables: Vec<(&'static str, String)>,
+    /// How long and how much.
+    pub limits: &'a Limits,
+}
+
+/// How an agent ended.
+pub struct Ran {
+    /// By what.
+    pub outcome: Outcome,
+    /// After how long.
+    pub ms: u64,
+    /// Tokens, if it said.
+    pub tokens: u64,
+    /// What kept it in its place.
+    pub protection: String,
+    /// What it printed, or the last part of it.
+    pub output: Vec<u8>,
+}
+
+impl Role {
+    /// Its name in paths.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Worker => "worker",
+            Role::Verifier => "verifier",
+            Role::Second => "second",
+        }
+    }
+}
+
+impl Leader<'_> {
+    /// What is written down before an agent runs.
+    pub(super) fn dispatch(
+        &mut self,
+        proposal: Proposal,
+    ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
+        let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
+        let Proposal { run, iteration, role, scope, engine, at } = proposal;
+        let nonce = nonce().map_err(|error| LeaderError::File(format!("/dev/urandom: {error}")))?;
+        let out = self.desk.run(run, role.word()).join("out");
+        let text = prompt::text(state, role, &scope, &nonce, &out);
+        let blob = self.campaign.put(text.as_bytes())?;
+        let prompt = blob.sha256.to_string();
+        let dispatch = Dispatch { run, iteration, role, scope, engine, nonce, at, prompt };
+        Ok((Event::Dispatched(dispatch), vec![blob]))
+    }
+
+    /// Runs the agent of a dispatch that was just written down.
+    pub(super) fn run_agent(
+        &mut self,
+        dispatch: &Dispatch,
+    ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
+        let state = self.campaign.state().ok_or(LeaderError::NotBegun)?.clone();
+        let prompt = self.campaign.blob(&dispatch.prompt)?;
+        let prompt = String::from_utf8_lossy(&prompt).into_owned();
+        let home = self.desk.run(dispatch.run, dispatch.role.word());
+        let (out, log) = (home.join("out"), home.join("log"));
+        let work = self.desk.tree(dispatch.role.word());
+        for directory in [&out, &log] {
+            std::fs::create_dir_all(directory)
+                .map_err(|e| LeaderError::File(format!("{}: {e}", directory.display())))?;
+        }
+        let clean: &[String] = &state.contract.settings.cache;
+        let keep = if dispatch.role == Role::Worker { None } else { Some(clean) };
+        trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep)?;
+        let with_checkout = !self.engines.confined();
+        let before = protect::snapshot(self.desk, with_checkout);
+        let order = Order {
+            contract: &state.contract,
+            engine: &dispatch.engine,
+            prompt: &prompt,
+            work: &work,
+            drop_box: &out,
+            log: &log,
+            variables: variables(dispatch, &out),
+            limits: &state.contract.settings.limits,
+        };
+        let screen = &mut self.screen;
+        let ran = self.engines.run(&order, &mut |text| screen.activity(text));
+        let after = protect::snapshot(self.desk, with_checkout);
+        let tampered = before.changes(&after, self.desk.git.root());
+        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
+        let blob = self.campaign.put(&ran.output)?;
+        let returned = Returned {
+            run: dispatch.run,
+            outcome: ran.outcome,
+            artifact,
+            claim,
+            tampered,
+            void,
+            output: blob.sha256.to_string(),
+            ms: ran.ms,
+            tokens: ran.tokens,
+            sandbox: ran.protection,
+        };
+        Ok((Event::Returned(Box::new(returned)), vec![blob]))
+    }
+
+    /// Reads the drop box and looks at what was left in the working tree.
+    fn take_in(
+        &self,
+        state: &State,
+        dispatch: &Dispatch,
+        out: &Path,
+        work: &Path,
+    ) -> (Artifact, Option<Revision>, Option<String>) {
+        let scratch = self.desk.tree("index");
+        let left = self.desk.git.tree_of(work, &scratch);
+        if dispatch.role != Role::Worker {
+            let criteria = criteria(&state.contract, &dispatch.scope);
+            let bytes = bounded(&out.join("verdict.json"));
+            let scope = dispatch.scope.name();
+            let artifact = artifact::verdict(bytes.as_deref(), &dispatch.nonce, scope, &criteria);
+            let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
+            let void = (!same).then(|| "it changed the tree it was to look at".to_string());
+            return (artifact, None, void);
+        }
+        let open = state.current().map(|story| &state.stories[story].issues);
+        let ids: Vec<String> = open.into_iter().flatten().map(|issue| issue.id.clone()).collect();
+        let bytes = bounded(&out.join("signal.json"));
+        let artifact =
+            artifact::signal(bytes.as_deref(), &dispatch.nonce, dispatch.scope.name(), &ids);
+        let Artifact::Signal(signal) = &artifact else {
+            return (artifact, None, None);
+        };
+        let Some(commit) = &signal.commit else {
+            return (artifact, None, None);
+        };
+        let reference = self.desk.claim(dispatch.run);
+        let fetched = self.desk.git.fetch(work, commit, &reference);
+        let claim = fetched.and_then(|()| self.desk.git.revision(&reference));
+        match (claim, left) {
+            (Ok(claim), Ok(left)) if left != claim.tree => {
+                let why = "its working tree has changes that are not in the commit it claims";
+                (Artifact::Rejected(why.to_string()), None, None)
+            }
+            (Ok(claim), _) => (artifact, Some(claim), None),
+            (Err(_), _) => {
+                let why = "the commit it claims is not in its repository";
+                (Artifact::Rejected(why.to_string()), None, None)
+            }
+        }
+    }
+
+    /// What a lost agent left is moved out of the way: it may still be writing.
+    pub(super) fn set_aside(&self, dispatch: &Dispatch) {
+        let work = self.desk.tree(dispatch.role.word());
+        let aside = self.desk.tree("lost");
+        trees::remove(&aside);
+        _ = std::fs::rename(&work, &aside);
+    }
+}
+
+/// The criteria that a verdict must speak about.
+pub(super) fn criteria(contract: &Contract, scope: &Scope) -> Vec<String> {
+    match scope {
+        Scope::Final => contract.criteria(),
+        Scope::Story(id) => contract.story(id).map(|s| s.criterion_ids()).unwrap_or_default(),
+    }
+}
+
+fn variables(dispatch: &Dispatch, out: &Path) -> Vec<(&'static str, String)> {
+    let shown = |path: PathBuf| path.display().to_string();
+    vec![
+        ("role", dispatch.role.word().to_string()),
+        ("nonce", dispatch.nonce.clone()),
+        ("story", dispatch.scope.name().to_string()),
+        ("iteration", dispatch.iteration.to_string()),
+        ("run", dispatch.run.to_string()),
+        ("base", dispatch.at.commit.clone()),
+        ("signal", shown(out.join("signal.json"))),
+        ("verdict", shown(out.join("verdict.json"))),
+    ]
+}
+
+/// A file of an agent: a regular one, and not all of it if it is too long.
+fn bounded(path: &Path) -> Option<Vec<u8>> {
+    if !std::fs::symlink_metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let limit = artifact::ARTIFACT_BYTES_MAX as u64 + 1;
+    std::fs::File::open(path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn nonce() -> std::io::Result<String> {
+    let mut bytes = [0u8; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

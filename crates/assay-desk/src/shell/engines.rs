@@ -1,0 +1,246 @@
+//! Agents as processes, by the names that contracts give them; and the contract's commands, which
+//! run under the same keeper: what they start ends with them, and they write in their tree only.
+
+use super::dispatch::{Engines, EnginesError, Execution, Order, Ran};
+use super::prompt;
+use crate::contract::Contract;
+use crate::event::Outcome;
+use assay_agent::{
+    Agent, AgentConfig, AgentEvent, Backoff, Engine, Helper, Limits, ProcessAgent, Protection,
+    Sandbox, Task, probe, run_patiently,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Nobody is there to be asked for permission; what holds these agents is the kernel.
+const CLAUDE_UNASKED: &str = "--permission-mode bypassPermissions";
+const CODEX_UNASKED: &str = "--dangerously-bypass-approvals-and-sandbox";
+/// What is kept of an agent's output as evidence, in bytes, from its end.
+const OUTPUT_BYTES_KEPT: u64 = 1 << 20;
+
+/// Real processes on this machine.
+pub struct Processes {
+    helper: Helper,
+    root: PathBuf,
+    protection: Protection,
+    sandbox: Sandbox,
+}
+
+impl Processes {
+    /// Processes that are kept by `helper`; scripts are named relative to `root`.
+    pub fn new(helper: Helper, root: &Path, sandbox: Sandbox) -> Processes {
+        let protection = match sandbox {
+            Sandbox::Off => Protection::None { why: "it was switched off".to_string() },
+            _ => probe(),
+        };
+        Processes { helper, root: root.to_path_buf(), protection, sandbox }
+    }
+
+    /// The configuration that a name stands for.
+    fn config(&self, contract: &Contract, name: &str) -> Result<AgentConfig, EnginesError> {
+        let wrong = |why: &str| EnginesError { name: name.to_string(), why: why.to_string() };
+        if let Some(config) = contract.settings.agents.engines.get(name) {
+            let mut config = config.clone();
+            if let Engine::Scripted { script } = &mut config.engine {
+                *script = self.root.join(&script);
+            }
+            return Ok(config);
+        }
+        let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
+        let model = (!rest.is_empty()).then(|| rest.to_string());
+        let program = kind.to_string();
+        let words = words_of(rest);
+        let engine = match kind {
+            "claude" => Engine::Claude { program, model, args: words_of(CLAUDE_UNASKED) },
+            "codex" => Engine::Codex { program, model, args: words_of(CODEX_UNASKED) },
+            "scripted" if !rest.is_empty() => Engine::Scripted { script: self.root.join(rest) },
+            "command" if !words.is_empty() => Engine::Command { command: words },
+            "acp" if !words.is_empty() => Engine::Acp { command: words },
+            "" => return Err(wrong("no agent is named: fill in [agents], or --worker and so on")),
+            _ => {
+                return Err(wrong(
+                    "neither in [agents.engines] nor one of claude:MODEL, codex:MODEL, \
+                     acp:PROGRAM, command:PROGRAM and scripted:FILE",
+                ));
+            }
+        };
+        Ok(AgentConfig::of(engine))
+    }
+}
+
+impl Processes {
+    /// Why an engine need not be tried.
+    fn unusable(&self, contract: &Contract, name: &str, engine: &Engine) -> Option<String> {
+        let short = !contract.settings.agents.engines.contains_key(name);
+        let program = match engine {
+            Engine::Scripted { script } if script.is_file() => return None,
+            Engine::Scripted { script } => {
+                return Some(format!("{} is not there", script.display()));
+            }
+            Engine::Claude { program, .. } | Engine::Codex { program, .. } => {
+                if short && !self.confined() {
+                    return Some(format!(
+                        "it would work without asking, and {}: describe it with arguments of your \
+                         own under [agents.engines]",
+                        self.protection
+                    ));
+                }
+                program
+            }
+            Engine::Acp { command } | Engine::Command { command } => command.first()?,
+        };
+        // A path that begins with a dot is looked for in the working tree, which is not there yet.
+        let found = program.starts_with('.')
+            || if program.contains('/') { Path::new(program).exists() } else { on_path(program) };
+        (!found).then(|| format!("there is no program `{program}` here: install it, or name it"))
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_string).collect()
+}
+
+impl Engines for Processes {
+    fn check(&self, contract: &Contract) -> Result<(), EnginesError> {
+        for name in prompt::engines(contract) {
+            let config = self.config(contract, &name)?;
+            if let Some(why) = self.unusable(contract, &name, &config.engine) {
+                return Err(EnginesError { name, why });
+            }
+        }
+        if contract.settings.agents.worker.is_empty() {
+            let why = "no Worker is named: fill in [agents], or give --worker".to_string();
+            return Err(EnginesError { name: "worker".to_string(), why });
+        }
+        Ok(())
+    }
+
+    fn protection(&self) -> String {
+        self.protection.to_string()
+    }
+
+    fn confined(&self) -> bool {
+        matches!(self.protection, Protection::Landlock { complete: true, .. })
+    }
+
+    fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran {
+        let mut config = match self.config(order.contract, order.engine) {
+            Ok(config) => config,
+            Err(error) => {
+                return Ran {
+                    outcome: Outcome::SpawnFailed(error.to_string()),
+                    ms: 0,
+                    tokens: 0,
+                    protection: self.protection(),
+                    output: Vec::new(),
+                };
+            }
+        };
+        config.env.extend(order.contract.settings.environment.iter().cloned());
+        config.writable.extend(order.contract.settings.writable.iter().cloned());
+        let agent = ProcessAgent::new(config, self.helper.clone());
+        let mut task = Task::new(order.prompt, order.work, order.drop_box, order.log);
+        task.sandbox = self.sandbox;
+        task.limits = Limits {
+            wall: Duration::from_secs(order.limits.wall_seconds),
+            idle: Duration::from_secs(order.limits.idle_seconds),
+            output_bytes: order.limits.output_bytes,
+        };
+        for (name, value) in &order.variables {
+            task = task.variable(name, value);
+        }
+        let ran = run_patiently(&agent, &task, Backoff::default(), &mut |event| {
+            if let Some(text) = shown(&event) {
+                activity(&text);
+            }
+        });
+        let usage = ran.usage.unwrap_or_default();
+        let mut output = tail(&order.log.join("stdout.log"));
+        output.extend(tail(&order.log.join("stderr.log")));
+        Ran {
+            outcome: outcome(ran.outcome),
+            ms: millis(ran.time),
+            tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+            protection: ran.protection.to_string(),
+            output,
+        }
+    }
+
+    fn execute(&self, execution: &Execution<'_>) -> super::dispatch::Executed {
+        let engine = Engine::Command { command: execution.argv.to_vec() };
+        let mut config = AgentConfig::of(engine);
+        config.env.extend(execution.environment.iter().cloned());
+        config.writable.extend(execution.writable.iter().cloned());
+        let agent = ProcessAgent::new(config, self.helper.clone());
+        let drop_box = execution.log.join("out");
+        let mut task = Task::new("", execution.work, &drop_box, execution.log);
+        task.sandbox = self.sandbox;
+        task.limits = Limits {
+            wall: execution.limit,
+            idle: execution.limit,
+            output_bytes: execution.output_bytes,
+        };
+        let ran = agent.run(&task, &mut |_| {});
+        let read = |name: &str| std::fs::read(execution.log.join(name)).unwrap_or_default();
+        let mut stderr = read("stderr.log");
+        let exit = match ran.outcome {
+            assay_agent::Outcome::Exited { code } => Some(code),
+            other => {
+                stderr.extend(format!("{other}\n").into_bytes());
+                None
+            }
+        };
+        super::dispatch::Executed { exit, ms: millis(ran.time), stdout: read("stdout.log"), stderr }
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn outcome(of: assay_agent::Outcome) -> Outcome {
+    match of {
+        assay_agent::Outcome::Exited { code } => Outcome::Exited(code),
+        assay_agent::Outcome::Signalled { signal } => Outcome::Signalled(signal),
+        assay_agent::Outcome::IdleTimeout => Outcome::IdleTimeout,
+        assay_agent::Outcome::WallTimeout => Outcome::WallTimeout,
+        assay_agent::Outcome::OutputLimit => Outcome::OutputLimit,
+        assay_agent::Outcome::SpawnFailed { why } => Outcome::SpawnFailed(why),
+        assay_agent::Outcome::Unintelligible { why } => Outcome::Unintelligible(why),
+        limited @ assay_agent::Outcome::RateLimited { .. } => {
+            Outcome::RateLimited(limited.to_string())
+        }
+    }
+}
+
+/// The end of a file.
+fn tail(path: &Path) -> Vec<u8> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut bytes = Vec::new();
+    if let Ok(mut file) = std::fs::File::open(path) {
+        let length = file.metadata().map_or(0, |meta| meta.len());
+        _ = file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_BYTES_KEPT)));
+        _ = file.take(OUTPUT_BYTES_KEPT).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// What people see of an agent's doings: one line.
+fn shown(event: &AgentEvent) -> Option<String> {
+    let text = match event {
+        AgentEvent::Text { text } | AgentEvent::Noise { text } => text.clone(),
+        AgentEvent::ToolUse { name, detail } => format!("{name} {detail}"),
+        AgentEvent::Failed { message, .. } => format!("failed: {message}"),
+        AgentEvent::Waiting { millis, attempt } => {
+            format!("asked to come back later: attempt {attempt} in {} s", millis / 1000)
+        }
+        _ => return None,
+    };
+    let line = text.lines().find(|line| !line.trim().is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+}

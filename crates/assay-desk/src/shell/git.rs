@@ -1,0 +1,198 @@
+//! Git, as a program: objects, differences, branches. Hooks and settings of agents never run.
+
+use crate::event::Revision;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A git repository that belongs to the user.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: PathBuf,
+    directory: PathBuf,
+}
+
+/// Git said no.
+#[derive(Debug, thiserror::Error)]
+#[error("git {what}: {why}")]
+pub struct GitError {
+    what: String,
+    why: String,
+}
+
+/// Variables that would make git look elsewhere.
+const FOREIGN: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_PREFIX",
+];
+const SETTINGS: [&str; 6] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+];
+
+/// Git in a directory, without anybody's hooks.
+pub(super) fn command(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(directory).stdin(Stdio::null());
+    for variable in FOREIGN {
+        command.env_remove(variable);
+    }
+    command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command
+}
+
+/// Runs it and gives its output.
+pub(super) fn finish(mut command: Command, what: &str) -> Result<Vec<u8>, GitError> {
+    let error = |why: String| GitError { what: what.to_string(), why };
+    let output = command.output().map_err(|e| error(e.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(error(said.trim().lines().last().unwrap_or("it failed").to_string()));
+    }
+    Ok(output.stdout)
+}
+
+impl Git {
+    /// The repository around a directory.
+    pub fn find(directory: &Path) -> Result<Git, GitError> {
+        let mut top = command(directory);
+        top.args(["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"]);
+        let said = text(finish(top, "rev-parse")?);
+        let mut lines = said.lines().map(PathBuf::from);
+        match (lines.next(), lines.next()) {
+            (Some(root), Some(directory)) => Ok(Git { root, directory }),
+            _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
+        }
+    }
+
+    /// The top of the working tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where its objects, settings and hooks are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, GitError> {
+        let mut git = command(&self.root);
+        git.args(args);
+        let what = args.first().map(|arg| arg.as_ref().to_string_lossy().into_owned());
+        Ok(text(finish(git, &what.unwrap_or_default())?))
+    }
+
+    /// A commit and its tree.
+    pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
+        let commit = format!("{name}^{{commit}}");
+        let tree = format!("{name}^{{tree}}");
+        let said = self.run(&["rev-parse", "--verify", "--end-of-options", &commit])?;
+        let tree = self.run(&["rev-parse", "--verify", "--end-of-options", &tree])?;
+        Ok(Revision { commit: said.trim().to_string(), tree: tree.trim().to_string() })
+    }
+
+    /// Whether one commit is behind another.
+    pub fn is_ancestor(&self, old: &str, new: &str) -> bool {
+        self.run(&["merge-base", "--is-ancestor", old, new]).is_ok()
+    }
+
+    /// Paths that differ between two commits, with the mode they have now.
+    pub fn changed(&self, old: &str, new: &str) -> Result<Vec<(String, String)>, GitError> {
+        let args = ["diff", "--raw", "-z", "--no-renames", "--no-ext-diff", old, new];
+        let said = self.run(&args)?;
+        let mut fields = said.split('\0');
+        let mut paths = Vec::new();
+        while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
+            let mode = meta.split(' ').nth(1).unwrap_or("").to_string();
+            paths.push((path.to_string(), mode));
+        }
+        Ok(paths)
+    }
+
+    /// The lines that differ, without those around them.
+    pub fn diff(&self, old: &str, new: &str) -> Result<String, GitError> {
+        let args = ["diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
+        self.run(&[args.as_slice(), &[old, new]].concat())
+    }
+
+    /// How much differs, for people.
+    pub fn stat(&self, old: &str, new: &str) -> Result<String, GitError> {
+        self.run(&["diff", "--stat", "--no-ext-diff", old, new])
+    }
+
+    /// Copies a commit from a repository of an agent, and keeps it by a reference.
+    pub fn fetch(&self, from: &Path, commit: &str, reference: &str) -> Result<(), GitError> {
+        let spec = format!("+{commit}:{reference}");
+        let from = from.display().to_string();
+        let args = ["-c", "protocol.file.allow=always", "fetch", "-q", "--no-tags"];
+        let more = ["--no-write-fetch-head", "--no-recurse-submodules", &from, &spec];
+        self.run(&[args.as_slice(), &more].concat()).map(drop)
+    }
+
+    /// Moves a reference.
+    pub fn point(&self, reference: &str, commit: &str) -> Result<(), GitError> {
+        self.run(&["update-ref", reference, commit]).map(drop)
+    }
+
+    /// Removes all references below a name.
+    pub fn forget(&self, below: &str) -> Result<(), GitError> {
+        let all = self.run(&["for-each-ref", "--format=%(refname)", below])?;
+        for reference in all.lines() {
+            self.run(&["update-ref", "-d", reference])?;
+        }
+        Ok(())
+    }
+
+    /// What a directory would be as a tree, whatever its own repository says.
+    pub fn tree_of(&self, directory: &Path, scratch: &Path) -> Result<String, GitError> {
+        // A damaged index of an earlier call must not decide.
+        _ = std::fs::remove_file(scratch);
+        let run = |args: &[&str]| {
+            let mut git = command(directory);
+            git.env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", directory);
+            git.env("GIT_INDEX_FILE", scratch).args(args);
+            finish(git, args[0])
+        };
+        run(&["add", "-A", "--", "."])?;
+        let tree = text(run(&["write-tree"])?);
+        _ = std::fs::remove_file(scratch);
+        Ok(tree.trim().to_string())
+    }
+
+    /// What is changed or new in the user's own working tree, as one text.
+    pub fn status(&self) -> Result<String, GitError> {
+        self.run(&["status", "--porcelain=v1", "-uall", "--ignore-submodules=all"])
+    }
+
+    /// The name and address that commits here would have.
+    pub fn identity(&self) -> (String, String) {
+        let get = |key: &str, other: &str| match self.run(&["config", "--get", key]) {
+            Ok(value) if !value.trim().is_empty() => value.trim().to_string(),
+            _ => other.to_string(),
+        };
+        (get("user.name", "Assay Worker"), get("user.email", "worker@assay.invalid"))
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}
+
+impl GitError {
+    pub(super) fn file(path: &Path, error: &std::io::Error) -> GitError {
+        GitError { what: format!("tree {}", path.display()), why: error.to_string() }
+    }
+}

@@ -1,0 +1,186 @@
+//! The Leader: a loop that asks what comes next, does it, and writes it down.
+
+use super::campaign::{Campaign, CampaignError, Recorded};
+use super::checks::Cache;
+use super::desk::Desk;
+use super::dispatch::{Engines, EnginesError};
+use super::git::GitError;
+use super::projections;
+use crate::contract::{Contract, Score, sha256};
+use crate::event::{Event, Opened, Revision, Terminal};
+use crate::state::{Effect, State};
+use assay_ledger::BlobRef;
+
+/// What people see while a campaign runs.
+pub trait Screen {
+    /// Something was written down.
+    fn recorded(&mut self, entry: &Recorded, state: &State);
+    /// An agent did something.
+    fn activity(&mut self, text: &str);
+}
+
+/// Why the Leader stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pause {
+    /// It is over.
+    Ended(Terminal),
+    /// A person has to answer.
+    Waiting(String),
+}
+
+/// Why the Leader cannot go on. What is written down stays; it can be started again.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaderError {
+    /// The record.
+    #[error(transparent)]
+    Campaign(#[from] CampaignError),
+    /// Git.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// An engine that cannot be used.
+    #[error(transparent)]
+    Engines(#[from] EnginesError),
+    /// A file.
+    #[error("{0}")]
+    File(String),
+    /// The contract was edited by hand.
+    #[error("{0} differs from the contract that was frozen: `assay desk amend`, or restore it")]
+    Edited(String),
+    /// There is no campaign to lead.
+    #[error("nothing was begun: `assay desk run`")]
+    NotBegun,
+}
+
+/// Leads one campaign.
+pub struct Leader<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) campaign: Campaign,
+    pub(super) engines: &'a dyn Engines,
+    pub(super) screen: &'a mut dyn Screen,
+    /// The dispatch that this process itself has written down and not yet run.
+    pub(super) sent: Option<u32>,
+    pub(super) cache: Cache,
+}
+
+impl<'a> Leader<'a> {
+    /// A Leader for a campaign; `engines` runs agents.
+    pub fn new(
+        desk: &'a Desk,
+        campaign: Campaign,
+        engines: &'a dyn Engines,
+        screen: &'a mut dyn Screen,
+    ) -> Leader<'a> {
+        Leader { desk, campaign, engines, screen, sent: None, cache: Cache::default() }
+    }
+
+    /// Freezes a contract and begins.
+    pub fn begin(
+        &mut self,
+        contract: Contract,
+        source: &str,
+        scores: Vec<Score>,
+        base: Revision,
+    ) -> Result<(), LeaderError> {
+        let blob = self.campaign.put(source.as_bytes())?;
+        let sandbox = self.engines.protection();
+        let opened = Opened { contract, source: blob.sha256.to_string(), scores, base, sandbox };
+        self.record(Event::Opened(Box::new(opened)), vec![blob])
+    }
+
+    /// Where the campaign stands.
+    pub fn state(&self) -> Option<&State> {
+        self.campaign.state()
+    }
+
+    /// All events.
+    pub fn events(&self) -> &[Recorded] {
+        &self.campaign.events
+    }
+
+    /// Goes on until the end, or until a person is needed.
+    pub fn lead(&mut self) -> Result<Pause, LeaderError> {
+        loop {
+            let effect = self.campaign.state().ok_or(LeaderError::NotBegun)?.next();
+            match effect {
+                Effect::Stop(terminal) => {
+                    self.project()?;
+                    return Ok(Pause::Ended(terminal));
+                }
+                Effect::Ask(question) => {
+                    self.project()?;
+                    return Ok(Pause::Waiting(question));
+                }
+                // An end that was computed is written down, whatever happened to the contract.
+                effect @ Effect::End(_) => self.act(effect)?,
+                effect => {
+                    self.check_contract()?;
+                    self.act(effect)?;
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, effect: Effect) -> Result<(), LeaderError> {
+        match effect {
+            Effect::Dispatch(proposal) => {
+                let (event, blobs) = self.dispatch(proposal)?;
+                let run = match &event {
+                    Event::Dispatched(dispatch) => Some(dispatch.run),
+                    _ => None,
+                };
+                self.record(event, blobs)?;
+                self.sent = run;
+                Ok(())
+            }
+            Effect::Await(dispatch) if self.sent == Some(dispatch.run) => {
+                self.sent = None;
+                let (event, blobs) = self.run_agent(&dispatch)?;
+                self.record(event, blobs)
+            }
+            Effect::Await(dispatch) => {
+                self.set_aside(&dispatch);
+                self.record(Event::Lost { run: dispatch.run }, Vec::new())
+            }
+            Effect::Check(gate, step) => {
+                let (event, blobs) = self.check(&gate, &step)?;
+                self.record(event, blobs)
+            }
+            Effect::Accept(story, at) => {
+                // Moving a branch twice is moving it once: a Leader that died here does it again.
+                self.desk.git.point(&self.desk.branch(), &at.commit)?;
+                self.record(Event::Verified { story, at }, Vec::new())
+            }
+            Effect::Fix(story, issues) => {
+                self.record(Event::FixIssued { story, issues }, Vec::new())
+            }
+            Effect::End(terminal) => self.record(Event::Ended(terminal), Vec::new()),
+            Effect::Ask(_) | Effect::Stop(_) => Ok(()),
+        }
+    }
+
+    /// Writes down what happened, shows it, and forgets nothing.
+    pub fn record(&mut self, event: Event, blobs: Vec<BlobRef>) -> Result<(), LeaderError> {
+        self.campaign.record(event, blobs)?;
+        if let (Some(entry), Some(state)) = (self.campaign.events.last(), self.campaign.state()) {
+            self.screen.recorded(entry, state);
+        }
+        Ok(())
+    }
+
+    /// The contract on disk must be the one that was frozen.
+    fn check_contract(&self) -> Result<(), LeaderError> {
+        let path = self.desk.contract();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        let frozen = self.campaign.state().map(|state| state.contract.hash.as_str());
+        if frozen != Some(sha256(&bytes).as_str()) {
+            return Err(LeaderError::Edited(path.display().to_string()));
+        }
+        Ok(())
+    }
+
+    fn project(&self) -> Result<(), LeaderError> {
+        let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
+        projections::write(self.desk, state, &self.campaign.events)
+            .map_err(|error| LeaderError::File(error.to_string()))
+    }
+}

@@ -1,0 +1,124 @@
+//! Files that are folds of the record: for people and scripts, read by nobody here.
+
+use super::campaign::Recorded;
+use super::desk::Desk;
+use crate::event::{Blocked, Issue, Terminal};
+use crate::state::{Phase, State};
+use std::fmt::Write;
+
+/// The list of things to mend, as a Worker gets it.
+pub fn fix_text(issues: &[Issue]) -> String {
+    let mut text = String::from(
+        "# Fix contract\nThe last claim did not hold. Mend these, in this order; change nothing \
+         that none of them asks for.\n",
+    );
+    for issue in issues {
+        let finding = &issue.finding;
+        _ = writeln!(
+            text,
+            "- {} [{:?}] {}: {}",
+            issue.id, finding.severity, finding.about, finding.text
+        );
+        if let Some(hint) = &finding.hint {
+            let hint: Vec<String> = hint.lines().map(|line| format!("      {line}")).collect();
+            _ = writeln!(text, "  (suggestion, non-authoritative)\n{}", hint.join("\n"));
+        }
+    }
+    text
+}
+
+/// What a person needs to know when patching has to stop.
+pub fn escalation(state: &State) -> String {
+    let mut text = format!("# Escalation: {}\n", state.contract.slug);
+    for (story, progress) in state.contract.stories.iter().zip(&state.stories) {
+        if progress.attempts.is_empty() || progress.verified.is_some() {
+            continue;
+        }
+        _ = writeln!(text, "\n## {}: {}\nWhat was tried and kept failing:", story.id, story.title);
+        for attempt in &progress.attempts {
+            _ = writeln!(text, "- {attempt}");
+        }
+        if !progress.issues.is_empty() {
+            _ = write!(text, "\nThe last {}", fix_text(&progress.issues));
+        }
+    }
+    text.push_str(
+        "\n## What to do\nNo further fix without a person: rearrange the code, simplify or split \
+         the story (`assay desk amend` before the end, a new campaign after it).\n",
+    );
+    text
+}
+
+/// Writes `status.json`, `result.json` and, if it came to that, `escalation.md`.
+pub(super) fn write(desk: &Desk, state: &State, events: &[Recorded]) -> std::io::Result<()> {
+    let mut status = status(state, events);
+    let home = desk.home();
+    let text = |value: &serde_json::Value| format!("{value:#}\n");
+    std::fs::write(home.join("status.json"), text(&status))?;
+    let terminal = match &state.phase {
+        Phase::Ended(terminal) => terminal,
+        _ => return Ok(()),
+    };
+    status["result"] = serde_json::to_value(terminal).unwrap_or_default();
+    std::fs::write(home.join("result.json"), text(&status))?;
+    if let Terminal::Blocked { category: Blocked::Architecture | Blocked::RepeatAxis, .. } =
+        terminal
+    {
+        std::fs::write(home.join("escalation.md"), escalation(state))?;
+    }
+    Ok(())
+}
+
+/// Where a campaign stands, for programs.
+pub fn status(state: &State, events: &[Recorded]) -> serde_json::Value {
+    let stories: Vec<_> = state
+        .contract
+        .stories
+        .iter()
+        .zip(&state.stories)
+        .map(|(story, progress)| {
+            serde_json::json!({
+                "id": story.id, "title": story.title, "risk": story.risk,
+                "criteria": story.criterion_ids(),
+                "verified": progress.verified, "attempts": progress.attempts,
+                "issues": progress.issues,
+            })
+        })
+        .collect();
+    let counters = &state.counters;
+    serde_json::json!({
+        "slug": state.contract.slug,
+        "contract": state.contract.hash,
+        "phase": phase(&state.phase),
+        "iteration": state.iteration,
+        "iterations": state.contract.settings.limits.iterations,
+        "events": events.len(),
+        "stories": stories,
+        "counters": {
+            "failures": counters.failures, "stale": counters.stale,
+            "infrastructure": counters.infrastructure, "violations": counters.violations,
+            "blocks": counters.blocks, "questions": counters.questions,
+            "verdicts": counters.verdicts, "lost": counters.lost,
+            "agent_ms": counters.agent_ms, "tokens": counters.tokens,
+        },
+        "updated_ms": events.last().map(|entry| entry.at_ms),
+    })
+}
+
+/// The phase in a few words.
+pub fn phase(phase: &Phase) -> String {
+    match phase {
+        Phase::Idle => "a Worker is next".to_string(),
+        Phase::Out(dispatch, _) => {
+            format!("{} is out for {}", dispatch.role.word(), dispatch.scope.name())
+        }
+        Phase::Gate(gate) => match gate.steps.get(gate.done) {
+            Some(_) => format!("gate of {}", gate.scope.name()),
+            None => format!("verification of {}", gate.scope.name()),
+        },
+        Phase::Fix(..) => "a fix contract is next".to_string(),
+        Phase::Accept(gate) => format!("{} is shown", gate.scope.name()),
+        Phase::Waiting(question, _) => format!("waiting for an answer: {question}"),
+        Phase::Ending(terminal) | Phase::Ended(terminal) => terminal.word().to_string(),
+    }
+}

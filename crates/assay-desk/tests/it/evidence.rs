@@ -1,0 +1,105 @@
+//! What mapped tests show, and what they do not.
+
+use assay_desk::contract::{Category, MappedTest, ResultFormat, Story};
+use assay_desk::gate::tests::{green, red, symbols};
+use assay_desk::gate::{Finding, diff, hunks, scope};
+use assay_desk::results::{Results, read};
+use std::collections::BTreeSet;
+
+fn story() -> Story {
+    super::contract(1, "LOW", "critical").stories.remove(0)
+}
+
+fn mapped(names: &[(&str, Category)]) -> Vec<MappedTest> {
+    let test = |(name, category): &(&str, Category)| MappedTest {
+        criterion: "AC-1".to_string(),
+        name: name.to_string(),
+        category: *category,
+    };
+    names.iter().map(test).collect()
+}
+
+const THREE: [(&str, Category); 3] =
+    [("a", Category::Happy), ("b", Category::Negative), ("c", Category::Boundary)];
+
+fn tap(text: &str) -> Results {
+    read(ResultFormat::Tap, text)
+}
+
+fn said(findings: &[Finding]) -> String {
+    findings.iter().map(|f| f.text.clone()).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn green_needs_every_mapped_test_to_exist_run_and_pass() {
+    let all = tap("ok 1 - a\nok 2 - b\nok 3 - c\n");
+    assert_eq!(green(&story(), &mapped(&THREE), &all, &[]), []);
+    for (names, output, why) in [
+        (&THREE[..2], "ok 1 - a\nok 2 - b\n", "2 tests of 2 categories"),
+        (
+            &[THREE[0], ("b", Category::Happy), ("c", Category::Happy)],
+            "ok - a\nok - b\nok - c\n",
+            "3 tests of 1 categories",
+        ),
+        (&THREE[..], "ok 1 - a\nok 2 - b\n", "`c` does not exist"),
+        (&THREE[..], "ok 1 - a\nok 2 - b\nnot ok 3 - c\n", "`c` fails"),
+        (&THREE[..], "ok 1 - a\nok 2 - b\nok 3 - c # SKIP later\n", "`c` was skipped"),
+        (&THREE[..], "ok - a\nok - b\nok - c\nok - d # SKIP\n", "`d` is skipped"),
+        (&THREE[..], "nothing at all", "no tests were collected"),
+    ] {
+        let found = said(&green(&story(), &mapped(names), &tap(output), &[]));
+        assert!(found.contains(why), "{output}: {found}");
+    }
+    let skipped = tap("ok - a\nok - b\nok - c\nok - d # SKIP\n");
+    assert_eq!(green(&story(), &mapped(&THREE), &skipped, &["d".to_string()]), []);
+}
+
+#[test]
+fn red_needs_every_mapped_test_to_fail_by_name_or_for_want_of_the_work() {
+    let none = BTreeSet::new();
+    let fails = tap("not ok - a\nnot ok - b\nnot ok - c\n");
+    assert_eq!(red(&story(), &mapped(&THREE), &fails, "", &none), []);
+    let one = tap("not ok - a\nok - b\nnot ok - c\n");
+    let found = said(&red(&story(), &mapped(&THREE), &one, "", &none));
+    assert!(found.contains("`b` passes without the work"), "{found}");
+    let found = said(&red(&story(), &mapped(&THREE), &tap(""), "some other error", &none));
+    assert!(found.contains("not because of it"), "{found}");
+    let added = symbols(["def total_price(basket):"].into_iter());
+    let output = "ImportError: cannot import name 'total_price' from 'basket'";
+    assert_eq!(red(&story(), &mapped(&THREE), &tap(""), output, &added), []);
+    let found = said(&red(&story(), &[], &fails, "", &none));
+    assert!(found.contains("no test was seen to fail"), "{found}");
+    let mut existing = story();
+    existing.existing.insert("AC-1".to_string(), "it was there".to_string());
+    assert_eq!(red(&existing, &mapped(&THREE), &tap("ok - a\n"), "", &none), []);
+}
+
+#[test]
+fn only_allowed_paths_may_change() {
+    let contract = super::contract(1, "LOW", "critical");
+    let check = |path: &str| {
+        said(&scope::check(&contract.settings, &contract.stories[0], &[path.to_string()]))
+    };
+    for path in ["n1", "t/a", "t/deep/b"] {
+        assert_eq!(check(path), "", "{path}");
+    }
+    for (path, why) in [
+        ("n2", "not among the paths"),
+        (".github/workflows/ci.yml", "is protected"),
+        (".assay/desk/x/contract.md", "is protected"),
+        ("CLAUDE.md", "is protected"),
+        ("t/.gitattributes", "is protected"),
+    ] {
+        assert!(check(path).contains(why), "{path}: {}", check(path));
+    }
+}
+
+#[test]
+fn each_change_of_a_source_can_be_taken_back() {
+    let text = "diff --git a/n b/n\n--- a/n\n+++ b/n\n@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n+// why\n\
+                diff --git a/t/n b/t/n\n--- a/t/n\n+++ b/t/n\n@@ -1 +1 @@\n-a\n+b\n";
+    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()]);
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0].place, "n:1");
+    assert!(changes[0].patch.starts_with("diff --git a/n b/n"), "{}", changes[0].patch);
+}

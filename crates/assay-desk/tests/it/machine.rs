@@ -1,0 +1,352 @@
+//! The state machine, driven by whatever can happen.
+
+use super::contract;
+use assay_desk::artifact::{
+    Artifact, Citation, CriterionVerdict, ReportedIssue, Signal, Status, Verdict,
+};
+use assay_desk::event::{
+    Amended, Checked, Dispatch, Event, Opened, Outcome, Returned, Revision, Role, Scope, Step,
+    Terminal,
+};
+use assay_desk::facts::Facts;
+use assay_desk::gate::{Finding, Severity};
+use assay_desk::state::{Effect, Phase, State};
+use assay_desk::{apply, step};
+use proptest::prelude::*;
+
+/// No campaign of these contracts takes longer.
+const EVENTS_MAX: usize = 20_000;
+
+fn at(number: u32) -> Revision {
+    Revision { commit: format!("c{number}"), tree: format!("t{number}") }
+}
+
+fn opened(contract: assay_desk::contract::Contract) -> Opened {
+    Opened { contract, source: String::new(), scores: vec![], base: at(0), sandbox: String::new() }
+}
+
+fn returned(dispatch: &Dispatch, artifact: Artifact, claim: Option<Revision>) -> Returned {
+    Returned {
+        run: dispatch.run,
+        outcome: Outcome::Exited(0),
+        artifact,
+        claim,
+        tampered: Vec::new(),
+        void: None,
+        output: String::new(),
+        ms: 5,
+        tokens: 0,
+        sandbox: String::new(),
+    }
+}
+
+fn signal(dispatch: &Dispatch, status: Status) -> Artifact {
+    Artifact::Signal(Signal {
+        nonce: dispatch.nonce.clone(),
+        story: dispatch.scope.name().to_string(),
+        status,
+        commit: None,
+        resolves: vec![],
+        tests: vec![],
+        reason: Some("no way".to_string()),
+        notes: None,
+    })
+}
+
+fn verdict(state: &State, dispatch: &Dispatch, met: bool, evidence: bool) -> Verdict {
+    let criteria = match &dispatch.scope {
+        Scope::Final => state.contract.criteria(),
+        Scope::Story(id) => state.contract.story(id).expect("a story").criterion_ids(),
+    };
+    let evidence = if evidence {
+        vec![Citation { command: vec!["x".into()], exit_code: 0, passed: None, failed: None }]
+    } else {
+        vec![]
+    };
+    let criteria = criteria
+        .into_iter()
+        .map(|criterion| CriterionVerdict { criterion, met, evidence: evidence.clone() })
+        .collect();
+    let (nonce, story) = (dispatch.nonce.clone(), dispatch.scope.name().to_string());
+    Verdict { nonce, story, criteria, issues: vec![], question: None }
+}
+
+/// The choice with which an agent changes the contract.
+const TAMPERS: u8 = 12 * 16 + 2;
+
+/// What an agent may come back with.
+fn agent_returns(state: &State, dispatch: &Dispatch, choice: u8) -> Event {
+    if choice % 16 == 15 {
+        return Event::Lost { run: dispatch.run };
+    }
+    let next = at(dispatch.run);
+    let mut report = if dispatch.role == Role::Worker {
+        match choice % 16 {
+            0..=7 => returned(dispatch, signal(dispatch, Status::Verify), Some(next)),
+            8 => returned(dispatch, signal(dispatch, Status::Continue), Some(next)),
+            9 => returned(dispatch, signal(dispatch, Status::Continue), None),
+            10 => returned(dispatch, signal(dispatch, Status::Blocked), None),
+            11 => returned(dispatch, Artifact::Missing, None),
+            12 => returned(dispatch, Artifact::Rejected("no".to_string()), None),
+            13 => returned(dispatch, signal(dispatch, Status::Verify), None),
+            _ => returned(dispatch, signal(dispatch, Status::Verify), Some(dispatch.at.clone())),
+        }
+    } else {
+        let mut said = verdict(state, dispatch, choice % 16 != 8, choice % 16 != 9);
+        match choice % 16 {
+            10 => said.question = Some("why?".to_string()),
+            11 => said.issues.push(ReportedIssue {
+                criterion: said.criteria[0].criterion.clone(),
+                severity: Severity::Critical,
+                text: "no".to_string(),
+                hint: None,
+            }),
+            _ => {}
+        }
+        let mut report = returned(dispatch, Artifact::Verdict(said), None);
+        match choice % 16 {
+            12 => report.artifact = Artifact::Missing,
+            13 => report.void = Some("it changed the tree".to_string()),
+            14 => report.artifact = Artifact::Rejected("no".to_string()),
+            _ => {}
+        }
+        report
+    };
+    match choice / 16 {
+        13 => report.outcome = Outcome::IdleTimeout,
+        14 => report.outcome = Outcome::Exited(3),
+        12 if choice == TAMPERS => report.tampered = vec!["contract.md was changed".to_string()],
+        _ => {}
+    }
+    Event::Returned(Box::new(report))
+}
+
+/// An event that answers an effect.
+fn answer(state: &State, effect: Effect, choice: u8) -> Event {
+    match effect {
+        Effect::Dispatch(p) => Event::Dispatched(Dispatch {
+            run: p.run,
+            iteration: p.iteration,
+            role: p.role,
+            scope: p.scope,
+            engine: p.engine,
+            nonce: "0123456789abcdef".to_string(),
+            at: p.at,
+            prompt: String::new(),
+        }),
+        Effect::Await(dispatch) => agent_returns(state, &dispatch, choice),
+        Effect::Check(gate, step) => {
+            let mut checked = Checked {
+                scope: gate.scope.clone(),
+                step: step.clone(),
+                at: gate.at.clone(),
+                findings: vec![],
+                refuted: None,
+                evidence: vec![],
+                note: String::new(),
+            };
+            if choice % 16 == 0 {
+                checked.findings = vec![Finding::new("US-001/AC-1", Severity::Major, "no")];
+            }
+            if choice % 16 == 1 && matches!(step, Step::Citations(_)) {
+                checked.refuted = Some("no".to_string());
+            }
+            if step == Step::Suite {
+                checked.evidence = vec![suite(choice)];
+            }
+            Event::Checked(Box::new(checked))
+        }
+        Effect::Accept(story, at) => Event::Verified { story, at },
+        Effect::Fix(story, issues) => Event::FixIssued { story, issues },
+        Effect::Ask(_) => Event::Answered { who: "me".to_string(), text: "because".to_string() },
+        Effect::End(terminal) => Event::Ended(terminal),
+        Effect::Stop(_) => unreachable!("the loop ends there"),
+    }
+}
+
+fn suite(_: u8) -> assay_desk::event::Evidence {
+    assay_desk::event::Evidence {
+        command: vec![],
+        tree: String::new(),
+        exit: Some(0),
+        ms: 1,
+        stdout: String::new(),
+        stderr: String::new(),
+        file: None,
+        tests: Some(assay_desk::event::Counts { passed: 9, failed: 0, skipped: 0 }),
+    }
+}
+
+/// What counts towards an end, each with a limit of its own.
+fn accounts(state: &State) -> Vec<usize> {
+    let c = &state.counters;
+    let counts = [c.failures, c.stale, c.infrastructure, c.lost, c.violations];
+    let more = [c.blocks, c.questions, c.verdicts];
+    let attempts: usize = state.stories.iter().map(|story| story.attempts.len()).sum();
+    counts.iter().chain(&more).map(|count| *count as usize).chain([attempts]).collect()
+}
+
+/// Whether an event brought the campaign nearer to its goal; Workers that go on are counted as
+/// iterations.
+fn is_progress(event: &Event, next: &State) -> bool {
+    match (event, &next.phase) {
+        (Event::Checked(checked), _) => checked.passed(),
+        (Event::Returned(returned), Phase::Gate(gate)) => {
+            gate.pending.is_some() || returned.claim.is_some()
+        }
+        (Event::Returned(returned), _) => returned.claim.is_some(),
+        (Event::Lost { .. }, _) => false,
+        _ => true,
+    }
+}
+
+/// Runs a campaign to its end; every event that is written down goes into a fold of its own.
+fn run(mut state: State, facts: &mut Facts, choices: &[u8]) -> (Terminal, usize) {
+    let mut effect = state.next();
+    for i in 0..EVENTS_MAX {
+        let event = answer(&state, effect, choices[i % choices.len()]);
+        let forged = Event::Ended(Terminal::Complete { at: state.tip.clone() });
+        if event != forged {
+            let refused = apply(state.clone(), &forged);
+            assert!(refused.is_err(), "COMPLETE was accepted at {:?}", state.phase);
+        }
+        let before = accounts(&state);
+        let complete_before = facts.complete();
+        let (next, following) = step(state, &event).unwrap_or_else(|refusal| panic!("{refusal}"));
+        facts.note(&event);
+        if let Event::Ended(terminal) = &event {
+            if let Terminal::Complete { at } = terminal {
+                assert_eq!(complete_before.as_ref(), Ok(at), "COMPLETE without its predicate");
+            }
+            assert!(matches!(next.phase, Phase::Ended(_)));
+            for other in [event.clone(), forged, Event::Lost { run: next.run }] {
+                assert!(apply(next.clone(), &other).is_err(), "an end must be the end");
+            }
+            return (terminal.clone(), i);
+        }
+        if !is_progress(&event, &next) {
+            // A finding is on the account as soon as its gate is through.
+            let noted = match &next.phase {
+                Phase::Ending(_) => true,
+                Phase::Gate(gate) => gate.findings.iter().any(Finding::blocks),
+                _ => false,
+            };
+            let grew = accounts(&next).iter().zip(&before).any(|(after, before)| after > before);
+            assert!(noted || grew, "{event:?} costs nothing");
+        }
+        (state, effect) = (next, following);
+    }
+    panic!("no end after {EVENTS_MAX} events: {:?}", state.phase);
+}
+
+fn begin(stories: usize, risk: &str, consensus: &str) -> (State, Facts) {
+    let opened = opened(contract(stories, risk, consensus));
+    let mut facts = Facts::default();
+    facts.note(&Event::Opened(Box::new(opened.clone())));
+    (State::open(&opened), facts)
+}
+
+/// A choice with which everything goes well.
+const WELL: u8 = 2;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn every_campaign_ends_and_complete_only_with_its_predicate(
+        choices in proptest::collection::vec(any::<u8>(), 1..200),
+        stories in 1usize..4,
+        kind in 0usize..3,
+    ) {
+        let (risk, consensus) =
+            [("LOW", "critical"), ("MEDIUM", "all"), ("CRITICAL", "final")][kind];
+        let (state, mut facts) = begin(stories, risk, consensus);
+        run(state, &mut facts, &choices);
+    }
+}
+
+#[test]
+fn a_campaign_in_which_everything_goes_well_completes() {
+    for (risk, consensus) in [("LOW", "critical"), ("CRITICAL", "all")] {
+        let (state, mut facts) = begin(3, risk, consensus);
+        let (terminal, events) = run(state, &mut facts, &[WELL]);
+        assert_eq!(terminal.word(), "COMPLETE", "{terminal:?}");
+        assert!(events > 40, "{events}");
+    }
+}
+
+#[test]
+fn each_way_of_not_getting_on_ends_in_its_own_category() {
+    // The choice is what every Worker comes back with; checks pass with all of these.
+    for (choice, expected) in [
+        (11u8, "contract_violation"),
+        (12, "contract_violation"),
+        (10, "worker_blocked"),
+        (9, "context_limit"),
+        (13, "context_limit"),
+        (13 * 16 + 2, "infra_failure"),
+        (14 * 16 + 2, "infra_failure"),
+        (TAMPERS, "integrity"),
+        (15, "infra_failure"),
+    ] {
+        let (state, mut facts) = begin(1, "LOW", "critical");
+        let (terminal, _) = run(state, &mut facts, &[choice]);
+        match terminal {
+            Terminal::Blocked { category, .. } => {
+                let name = serde_json::to_value(category).expect("a word");
+                assert_eq!(name, expected, "{choice}");
+            }
+            Terminal::Timeout { .. } => assert_eq!(choice, 15, "lost Workers use up iterations"),
+            other => panic!("{choice}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_story_that_keeps_failing_gets_the_next_engine_and_then_a_person() {
+    let (mut state, _) = begin(1, "LOW", "critical");
+    let mut engines = Vec::new();
+    let terminal = loop {
+        let effect = state.next();
+        if let Effect::Dispatch(proposal) = &effect {
+            engines.push(proposal.engine.clone());
+        }
+        let event = match &effect {
+            Effect::Await(_) => answer(&state, effect, WELL),
+            Effect::Check(_, Step::Tests(_)) => answer(&state, effect, 0),
+            _ => answer(&state, effect, WELL),
+        };
+        state = apply(state, &event).expect("it follows");
+        if let Phase::Ended(terminal) = &state.phase {
+            break terminal.clone();
+        }
+    };
+    assert_eq!(engines, ["a", "a", "b", "b"]);
+    assert!(matches!(terminal, Terminal::Blocked { .. }), "{terminal:?}");
+}
+
+#[test]
+fn an_amendment_invalidates_what_depended_on_the_change_and_nothing_else() {
+    let (mut state, _) = begin(3, "LOW", "critical");
+    while state.stories.iter().filter(|story| story.verified.is_some()).count() < 2 {
+        let event = answer(&state, state.next(), WELL);
+        state = apply(state, &event).expect("it follows");
+    }
+    let amend = |state: &State, from: &str, to: &str| {
+        let text = super::contract_text(3, "LOW", "critical").replacen(from, to, 1);
+        let contract = assay_desk::contract::read(&text).expect("a contract");
+        let amended = Amended {
+            contract,
+            source: String::new(),
+            scores: vec![],
+            old: state.contract.hash.clone(),
+            who: "me".to_string(),
+            why: "because".to_string(),
+        };
+        let next = apply(state.clone(), &Event::Amended(Box::new(amended))).expect("amended");
+        next.stories.iter().map(|story| story.verified.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(amend(&state, "Then it is 1", "Then it is 11"), [false, true, false]);
+    assert_eq!(amend(&state, "Then it is 3", "Then it is 33"), [true, true, false]);
+    assert_eq!(amend(&state, "iterations = 6", "iterations = 7"), [true, true, false]);
+    assert_eq!(amend(&state, "t/all", "t/every"), [false, false, false]);
+}

@@ -1,0 +1,270 @@
+//! What holds although somebody, or a disk, changes bytes.
+
+use crate::support::{copy, entries, fill};
+use assay_ledger::{Break, Entry, Ledger, LedgerError, Seq, verify};
+use proptest::prelude::*;
+use sqlx::{Connection, SqliteConnection};
+use std::path::{Path, PathBuf};
+
+const EVENTS: u64 = 8;
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => all.extend(files(&path)),
+            false => all.push(path),
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Changes one byte and asks. Either it is noticed, or it stood where nothing is kept, and every
+/// event is read as before.
+fn noticed_or_nothing(
+    directory: &Path,
+    file: &Path,
+    at: usize,
+    mask: u8,
+    before: &[Entry],
+) -> bool {
+    let place = tempfile::tempdir().expect("a directory");
+    copy(directory, place.path());
+    let target = place.path().join(file.strip_prefix(directory).expect("below it"));
+    let mut bytes = std::fs::read(&target).expect("readable");
+    bytes[at] ^= mask;
+    std::fs::write(&target, bytes).expect("ours");
+    match verify(place.path()) {
+        Err(_) => true,
+        Ok(verified) => {
+            assert_eq!(verified.entries, before, "{} byte {at}", file.display());
+            false
+        }
+    }
+}
+
+#[test]
+fn no_byte_of_head_and_blobs_can_change_unnoticed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), EVENTS);
+    let before = entries(directory.path());
+    let mut tried = 0;
+    for file in files(directory.path()) {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        if name.starts_with("ledger.sqlite") || name == "lock" {
+            continue;
+        }
+        for at in 0..std::fs::read(&file).expect("readable").len() {
+            assert!(noticed_or_nothing(directory.path(), &file, at, 1, &before), "{name} {at}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 85, "the head alone has 86 bytes, and there are three blobs: {tried}");
+}
+
+/// Where the text of a field of each event stands in the file of the database.
+fn places(bytes: &[u8], text: &str) -> Vec<usize> {
+    let windows = bytes.windows(text.len()).enumerate();
+    windows.filter(|(_, window)| *window == text.as_bytes()).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn no_byte_of_an_event_can_change_unnoticed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), EVENTS);
+    let before = entries(directory.path());
+    let file = directory.path().join("ledger.sqlite");
+    let bytes = std::fs::read(&file).expect("readable");
+    for entry in &before {
+        let (hash, prev) = (entry.hash.to_string(), entry.prev.to_string());
+        for text in [&hash, &prev, &entry.kind, &entry.payload] {
+            let starts = places(&bytes, text);
+            assert!(!starts.is_empty(), "event {} has {text}", entry.seq);
+            // Each end and the middle: each byte of all would take minutes.
+            for at in [0, text.len() / 2, text.len() - 1].map(|byte| starts[0] + byte) {
+                let noticed = noticed_or_nothing(directory.path(), &file, at, 1, &before);
+                assert!(noticed, "event {}, {text}, byte {at}", entry.seq);
+            }
+        }
+    }
+}
+
+/// A ledger as `kill -9` leaves it: with events in the write-ahead log only.
+fn with_log(place: &Path) {
+    let live = tempfile::tempdir().expect("a directory");
+    fill(live.path(), 3);
+    let mut ledger = Ledger::open(live.path()).expect("a ledger").ledger;
+    for number in 0..EVENTS {
+        let event = crate::support::event(number);
+        ledger.append(assay_ledger::UnixMillis(1), event).expect("appended");
+    }
+    copy(live.path(), place);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// The whole database, with its header, its empty corners and its log.
+    #[test]
+    fn a_changed_byte_is_noticed_or_changes_nothing(at in any::<usize>(), mask in 1..=255_u8) {
+        let directory = tempfile::tempdir().expect("a directory");
+        with_log(directory.path());
+        let before = entries(directory.path());
+        for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+            let file = directory.path().join(name);
+            let length = std::fs::metadata(&file).expect("it is there").len() as usize;
+            noticed_or_nothing(directory.path(), &file, at % length, mask, &before);
+        }
+    }
+}
+
+#[test]
+fn events_that_a_damaged_log_takes_away_are_missed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    with_log(directory.path());
+    assert_eq!(verify(directory.path()).expect("whole").events, 3 + EVENTS);
+    std::fs::write(directory.path().join("ledger.sqlite-wal"), "").expect("ours");
+    let error = verify(directory.path()).expect_err("the end is gone");
+    assert_broken(&error, &Break::Cut { acknowledged: Seq(3 + EVENTS), found: Seq(3) });
+    let refused = Ledger::open(directory.path()).expect_err("nothing is built on it");
+    assert!(matches!(refused, LedgerError::Broken { .. }), "{refused}");
+}
+
+fn assert_broken(error: &LedgerError, expected: &Break) {
+    let LedgerError::Broken { broken, .. } = error else { panic!("{error}") };
+    assert_eq!(broken, expected);
+}
+
+/// Runs SQL on the database as anybody with the file could.
+fn sql(directory: &Path, statements: &[&str]) -> Result<(), sqlx::Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.expect("a runtime").block_on(async {
+        let url = format!("sqlite://{}", directory.join("ledger.sqlite").display());
+        let mut connection = SqliteConnection::connect(&url).await?;
+        for statement in statements {
+            let statement = sqlx::AssertSqlSafe(statement.to_string());
+            sqlx::query(statement).execute(&mut connection).await?;
+        }
+        connection.close().await
+    })
+}
+
+#[test]
+fn the_database_itself_refuses_to_change_events() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 3);
+    for (statement, why) in [
+        ("UPDATE events SET payload = '2' WHERE seq = 2", "events never change"),
+        ("DELETE FROM events WHERE seq = 3", "events never go"),
+        ("INSERT OR REPLACE INTO events SELECT * FROM events WHERE seq = 2", "events only follow"),
+        ("INSERT INTO events SELECT 9, prev, 1, kind, blobs, payload, hash FROM events", "follow"),
+    ] {
+        let error = sql(directory.path(), &[statement]).expect_err(statement).to_string();
+        assert!(error.contains(why), "{statement}: {error}");
+    }
+    assert_eq!(verify(directory.path()).expect("nothing happened").events, 3);
+}
+
+#[test]
+fn whoever_gets_around_the_triggers_is_found_out() {
+    let change = "DROP TRIGGER events_never_change";
+    let go = "DROP TRIGGER events_never_go";
+    let again = "CREATE TRIGGER events_never_change BEFORE UPDATE ON events \
+                 BEGIN SELECT RAISE(ABORT, 'events never change'); END";
+    let gone = "CREATE TRIGGER events_never_go BEFORE DELETE ON events \
+                BEGIN SELECT RAISE(ABORT, 'events never go'); END";
+    type Expected = fn(&Break) -> bool;
+    let cases: [(&[&str], Expected); 9] = [
+        (&[change], |broken| matches!(broken, Break::Schema { .. })),
+        (&["CREATE TABLE more (a)"], |broken| matches!(broken, Break::Schema { .. })),
+        (&[change, "UPDATE events SET payload = '{}' WHERE seq = 2", again], |broken| {
+            *broken == Break::Hash { seq: Seq(2) }
+        }),
+        (&[change, "UPDATE events SET at_ms = 7 WHERE seq = 2", again], |broken| {
+            *broken == Break::Hash { seq: Seq(2) }
+        }),
+        (&[change, "UPDATE events SET kind = 'x' WHERE seq = 2", again], |broken| {
+            *broken == Break::Hash { seq: Seq(2) }
+        }),
+        (&[change, "UPDATE events SET prev = hash WHERE seq = 2", again], |broken| {
+            *broken == Break::Link { seq: Seq(2) }
+        }),
+        (&[change, "UPDATE events SET blobs = ' []' WHERE seq = 2", again], |broken| {
+            matches!(broken, Break::Row { seq: Seq(2), .. })
+        }),
+        (&[go, "DELETE FROM events WHERE seq = 2", gone], |broken| {
+            matches!(broken, Break::Gap { expected: Seq(2), found: 3 })
+        }),
+        (&[go, "DELETE FROM events WHERE seq = 3", gone], |broken| {
+            matches!(broken, Break::Cut { acknowledged: Seq(3), found: Seq(2) })
+        }),
+    ];
+    for (statements, expected) in cases {
+        let directory = tempfile::tempdir().expect("a directory");
+        fill(directory.path(), 3);
+        sql(directory.path(), statements).expect("the file is theirs");
+        let error = verify(directory.path()).expect_err("found");
+        let LedgerError::Broken { broken, .. } = &error else { panic!("{statements:?}: {error}") };
+        assert!(expected(broken), "{statements:?}: {broken}");
+        let error = Ledger::open(directory.path()).expect_err("refused");
+        assert!(matches!(error, LedgerError::Broken { .. }), "{statements:?}: {error}");
+    }
+}
+
+#[test]
+fn what_is_gone_or_of_others_is_named() {
+    type Spoil = fn(&Path);
+    type Expected = fn(&LedgerError) -> bool;
+    let cases: [(&str, Spoil, Expected); 6] = [
+        (
+            "newer",
+            |d| sql(d, &["PRAGMA user_version = 2"]).expect("theirs"),
+            |error| matches!(error, LedgerError::Newer { found: 2, .. }),
+        ),
+        (
+            "foreign",
+            |d| sql(d, &["PRAGMA application_id = 7"]).expect("theirs"),
+            |error| matches!(error, LedgerError::Foreign { application_id: 7, .. }),
+        ),
+        (
+            "no head",
+            |d| std::fs::remove_file(d.join("head")).expect("there"),
+            |error| error.to_string().contains("`head` is not there"),
+        ),
+        (
+            "no database",
+            |d| std::fs::remove_file(d.join("ledger.sqlite")).expect("there"),
+            |e| matches!(e, LedgerError::Broken { .. }),
+        ),
+        (
+            "no blobs",
+            |d| std::fs::remove_dir_all(d.join("blobs")).expect("there"),
+            |error| {
+                matches!(
+                    error,
+                    LedgerError::Broken { broken: Break::BlobMissing { seq: Seq(1), .. }, .. }
+                )
+            },
+        ),
+        (
+            "no database at all",
+            |d| std::fs::write(d.join("ledger.sqlite"), [b'x'; 4096]).expect("ours"),
+            |e| matches!(e, LedgerError::Broken { broken: Break::Database { .. }, .. }),
+        ),
+    ];
+    for (name, spoil, expected) in cases {
+        let directory = tempfile::tempdir().expect("a directory");
+        fill(directory.path(), 3);
+        spoil(directory.path());
+        let error = verify(directory.path()).expect_err(name);
+        assert!(expected(&error), "{name}: {error}");
+        let error = Ledger::open(directory.path()).expect_err(name);
+        assert!(expected(&error), "{name}, to write: {error}");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 3);
+    std::fs::write(directory.path().join("blobs/notes.txt"), "mine").expect("ours");
+    verify(directory.path()).expect_err("a file where shelves are");
+}

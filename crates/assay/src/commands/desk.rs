@@ -1,0 +1,79 @@
+//! `assay desk`: campaigns of agents whose end is computed from evidence.
+
+mod contract;
+mod demo;
+mod record;
+mod run;
+mod screen;
+
+use super::Trouble;
+use crate::args::DeskCommand;
+use crate::exit::Exit;
+use assay_desk::shell::{CampaignError, Desk, DeskError, Git, LeaderError};
+use std::path::Path;
+
+/// Runs a command about campaigns.
+pub fn run(command: &DeskCommand) -> Exit {
+    let done = match command {
+        DeskCommand::New { slug } => contract::new(slug),
+        DeskCommand::Lint { contract, score, output } => {
+            contract::lint(contract, score.as_deref(), output.format)
+        }
+        DeskCommand::Run(args) => run::run(args, None),
+        DeskCommand::Resume { run, answer, by } => {
+            let answer = answer.clone().zip(by.clone());
+            run::run(run, answer)
+        }
+        DeskCommand::Status { slug, output } => record::status(slug, output.format),
+        DeskCommand::Log { slug, number, output } => record::log(slug, *number, output.format),
+        DeskCommand::Report { slug, html, markdown } => {
+            record::report(slug, html.as_deref(), markdown.as_deref())
+        }
+        DeskCommand::Verify { slug, output } => record::verify(slug, output.format),
+        DeskCommand::Amend { slug, by, why } => run::amend(slug, by, why),
+        DeskCommand::Abort { slug, why } => run::abort(slug, why),
+        DeskCommand::Clean { slug } => record::clean(slug),
+        DeskCommand::List { output } => record::list(output.format),
+        DeskCommand::Import { prd, test_spec } => contract::import(prd, test_spec.as_deref()),
+        DeskCommand::Demo { directory } => demo::run(directory.as_deref()),
+    };
+    done.unwrap_or_else(Trouble::report)
+}
+
+/// The desk of a campaign in the repository around the current directory.
+fn desk(slug: &str) -> Result<Desk, Trouble> {
+    Desk::find(Path::new("."), slug).map_err(|error| {
+        let exit = match error {
+            DeskError::Slug(_) => Exit::Usage,
+            _ => Exit::MissingCapability,
+        };
+        Trouble { message: error.to_string(), exit }
+    })
+}
+
+fn git() -> Result<Git, Trouble> {
+    Git::find(Path::new(".")).map_err(|error| missing(error.to_string()))
+}
+
+fn missing(message: String) -> Trouble {
+    Trouble { message, exit: Exit::MissingCapability }
+}
+
+fn campaign_trouble(error: CampaignError) -> Trouble {
+    let exit = match error {
+        CampaignError::Lock(_) => Exit::TryLater,
+        _ => Exit::BadHistory,
+    };
+    Trouble { message: error.to_string(), exit }
+}
+
+fn leader_trouble(error: LeaderError) -> Trouble {
+    let exit = match error {
+        LeaderError::Campaign(error) => return campaign_trouble(error),
+        LeaderError::Edited(_) | LeaderError::Engines(_) => Exit::BadHistory,
+        LeaderError::Git(_) | LeaderError::File(_) | LeaderError::NotBegun => {
+            Exit::MissingCapability
+        }
+    };
+    Trouble { message: error.to_string(), exit }
+}

@@ -1,0 +1,166 @@
+//! `assay desk new`, `lint` and `import`: contracts before they are frozen.
+
+use super::super::{Trouble, write_whole};
+use super::{desk, missing};
+use crate::args::OutputFormat;
+use crate::exit::Exit;
+use assay_desk::contract::{
+    self, Band, Complaint, Contract, ContractErrors, DIMENSIONS, Level, Score,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Scores are short; a longer file is something else.
+const SCORES_BYTES_MAX: u64 = 1 << 20;
+
+/// Writes a contract to fill in.
+pub(super) fn new(slug: &str) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    desk.make().map_err(|error| missing(error.to_string()))?;
+    let path = desk.contract();
+    if path.exists() {
+        let message = format!("{}: is there already; edit it", path.display());
+        return Err(Trouble { message, exit: Exit::Usage });
+    }
+    write_whole(&path, |file| file.write_all(contract::template(slug).as_bytes()))?;
+    anstream::println!("written  {}", path.display());
+    anstream::println!("next     edit it, then: assay desk lint {slug}");
+    Ok(Exit::Upheld)
+}
+
+/// A contract that was read, with what there is to say about it.
+pub(super) struct Read {
+    pub path: PathBuf,
+    pub source: String,
+    pub contract: Contract,
+    pub scores: Vec<Score>,
+    pub complaints: Vec<Complaint>,
+}
+
+impl Read {
+    pub(super) fn rejected(&self) -> bool {
+        self.complaints.iter().any(|complaint| complaint.level == Level::Error)
+    }
+}
+
+/// Reads the contract of a campaign or a file.
+pub(super) fn read(path: &Path) -> Result<Read, Trouble> {
+    let bytes = std::fs::read(path).map_err(|e| Trouble::unavailable(path, "read", &e))?;
+    let Ok(source) = String::from_utf8(bytes) else {
+        return Err(Trouble::bad_history(format!("{}:1: it is not UTF-8", path.display())));
+    };
+    let contract = contract::read(&source).map_err(|errors| bad(path, &errors))?;
+    let scores = contract::scores(&contract);
+    let complaints = contract::lint(&contract, &scores);
+    Ok(Read { path: path.to_path_buf(), source, contract, scores, complaints })
+}
+
+fn bad(path: &Path, errors: &ContractErrors) -> Trouble {
+    let lines = errors.0.iter().map(|m| format!("{}:{}: {}", path.display(), m.line, m.message));
+    Trouble::bad_history(lines.collect::<Vec<_>>().join("\nerror: "))
+}
+
+/// Says what is wrong with a contract.
+pub(super) fn lint(
+    named: &str,
+    score: Option<&Path>,
+    format: OutputFormat,
+) -> Result<Exit, Trouble> {
+    let file = Path::new(named);
+    let path = if file.is_file() { file.to_path_buf() } else { desk(named)?.contract() };
+    let mut read = read(&path)?;
+    if let Some(score) = score {
+        contract::lower(&mut read.scores, &given(score)?);
+        read.complaints = contract::lint(&read.contract, &read.scores);
+    }
+    match format {
+        OutputFormat::Json => anstream::println!(
+            "{}",
+            serde_json::json!({
+                "slug": read.contract.slug, "hash": read.contract.hash,
+                "accepted": !read.rejected(), "scores": read.scores,
+                "complaints": read.complaints,
+            })
+        ),
+        OutputFormat::Human => {
+            let word = if read.rejected() { "REFUSED" } else { "ACCEPTED" };
+            let stories = read.contract.stories.len();
+            let criteria = read.contract.criteria().len();
+            anstream::println!(
+                "{word}  {}: {stories} stories, {criteria} criteria",
+                read.path.display()
+            );
+            table(&read.scores);
+            complaints(&read);
+        }
+    }
+    Ok(if read.rejected() { Exit::BadHistory } else { Exit::Upheld })
+}
+
+fn given(path: &Path) -> Result<BTreeMap<String, [u8; 6]>, Trouble> {
+    let length = std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let text = std::fs::read_to_string(path).map_err(|e| Trouble::unavailable(path, "read", &e))?;
+    if length > SCORES_BYTES_MAX {
+        return Err(Trouble::bad_history(format!("{}: too long for scores", path.display())));
+    }
+    serde_json::from_str(&text)
+        .map_err(|error| Trouble::bad_history(format!("{}: {error}", path.display())))
+}
+
+/// The points of each criterion.
+pub(super) fn table(scores: &[Score]) {
+    anstream::println!(
+        "\n{:<14} {}  total",
+        "IL-2",
+        DIMENSIONS.map(|d| format!("{d:>12}")).concat()
+    );
+    for score in scores {
+        let points = score.points.map(|point| format!("{point:>12}")).concat();
+        let word = match score.band() {
+            Band::Reject => "REJECT",
+            Band::Warn => "WARN",
+            Band::Pass => "pass",
+        };
+        anstream::println!("{:<14} {points}  {:>5} {word}", score.criterion, score.total());
+    }
+}
+
+/// What there is to say, by line.
+pub(super) fn complaints(read: &Read) {
+    for complaint in &read.complaints {
+        let word = match complaint.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+        };
+        anstream::eprintln!(
+            "{word}: {}:{}: {}",
+            read.path.display(),
+            complaint.line,
+            complaint.message
+        );
+    }
+}
+
+/// Makes a contract of documents of rlp-desk.
+pub(super) fn import(prd: &Path, test_spec: Option<&Path>) -> Result<Exit, Trouble> {
+    let text = |path: &Path| {
+        std::fs::read_to_string(path).map_err(|e| Trouble::unavailable(path, "read", &e))
+    };
+    let spec = test_spec.map(text).transpose()?;
+    let imported = assay_desk::import(&text(prd)?, spec.as_deref())
+        .map_err(|error| Trouble::bad_history(format!("{}: {error}", prd.display())))?;
+    let desk = desk(&imported.slug)?;
+    desk.make().map_err(|error| missing(error.to_string()))?;
+    let path = desk.contract();
+    if path.exists() {
+        let message = format!("{}: is there already", path.display());
+        return Err(Trouble { message, exit: Exit::Usage });
+    }
+    write_whole(&path, |file| file.write_all(imported.text.as_bytes()))?;
+    anstream::println!("written  {}", path.display());
+    for note in &imported.notes {
+        anstream::println!("open     {note}");
+    }
+    anstream::println!("next     assay desk lint {}", imported.slug);
+    Ok(Exit::Upheld)
+}

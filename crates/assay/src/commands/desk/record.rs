@@ -1,0 +1,235 @@
+//! `assay desk status`, `log`, `report`, `verify`, `list` and `clean`: what the record says.
+
+use super::super::{Trouble, write_whole};
+use super::screen::line;
+use super::{campaign_trouble, desk, git, missing};
+use crate::args::OutputFormat;
+use crate::exit::Exit;
+use assay_desk::event::Event;
+use assay_desk::shell::{self, Campaign, Desk, Recorded, fold};
+use assay_desk::state::{Phase, State};
+use assay_ledger::Reader;
+use std::path::Path;
+
+/// Reads a record that somebody may be writing.
+fn read(desk: &Desk) -> Result<(Vec<Recorded>, State, Reader), Trouble> {
+    let none = || missing(format!("{}: nothing was begun: `assay desk run`", desk.slug));
+    if !desk.ledger().exists() {
+        return Err(none());
+    }
+    let trouble = |error: assay_ledger::LedgerError| campaign_trouble(error.into());
+    let mut reader = Reader::open(&desk.ledger()).map_err(trouble)?;
+    let entries = reader.more().map_err(trouble)?;
+    let (events, state) = fold(&entries).map_err(campaign_trouble)?;
+    Ok((events, state.ok_or_else(none)?, reader))
+}
+
+/// Where a campaign stands.
+pub(super) fn status(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    let (events, state, _) = read(&desk)?;
+    if format == OutputFormat::Json {
+        anstream::println!("{}", shell::status(&state, &events));
+        return Ok(Exit::Upheld);
+    }
+    anstream::println!("{}  {slug}", shell::phase(&state.phase));
+    if let Phase::Ended(terminal) = &state.phase {
+        anstream::println!("         {}", terminal.reason());
+    }
+    let limits = &state.contract.settings.limits;
+    let counters = &state.counters;
+    anstream::println!(
+        "         iteration {} of {}, {} events; failures {}/{}, stale {}/{}, verdicts {}/{}",
+        state.iteration,
+        limits.iterations,
+        events.len(),
+        counters.failures,
+        limits.failures,
+        counters.stale,
+        limits.stale,
+        counters.verdicts,
+        limits.verdicts,
+    );
+    for (story, progress) in state.contract.stories.iter().zip(&state.stories) {
+        let word = match (&progress.verified, progress.issues.len()) {
+            (Some(at), _) => format!("verified at {}", super::screen::short(&at.commit)),
+            (None, 0) => "open".to_string(),
+            (None, issues) => format!("open, {issues} issues to mend"),
+        };
+        anstream::println!("{}  {:<40} {word}", story.id, story.title);
+    }
+    anstream::println!("next     assay desk log {slug}; assay desk run {slug}");
+    Ok(Exit::Upheld)
+}
+
+/// Events, or one of them in full.
+pub(super) fn log(slug: &str, number: Option<u64>, format: OutputFormat) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    let (events, state, reader) = read(&desk)?;
+    let Some(number) = number else {
+        for entry in &events {
+            match format {
+                OutputFormat::Json => anstream::println!("{}", as_json(entry)),
+                OutputFormat::Human => {
+                    anstream::println!("{:>5}  {}", entry.seq, line(entry, &state));
+                }
+            }
+        }
+        return Ok(Exit::Upheld);
+    };
+    let Some(entry) = events.iter().find(|entry| entry.seq == number) else {
+        let message = format!("{slug} has {} events, no number {number}", events.len());
+        return Err(Trouble { message, exit: Exit::Usage });
+    };
+    anstream::println!("{:#}", as_json(entry));
+    if format == OutputFormat::Human {
+        for (name, sha) in blobs(&entry.event) {
+            let bytes = sha.parse().ok().and_then(|digest| reader.blob(digest).ok());
+            let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            anstream::println!("--- {name} {sha}\n{}", text.unwrap_or_default());
+        }
+    }
+    Ok(Exit::Upheld)
+}
+
+fn as_json(entry: &Recorded) -> serde_json::Value {
+    serde_json::json!({ "seq": entry.seq, "at_ms": entry.at_ms, "event": entry.event })
+}
+
+/// The evidence an event names.
+fn blobs(event: &Event) -> Vec<(&'static str, String)> {
+    match event {
+        Event::Opened(opened) => vec![("contract", opened.source.clone())],
+        Event::Amended(amended) => vec![("contract", amended.source.clone())],
+        Event::Dispatched(dispatch) => vec![("prompt", dispatch.prompt.clone())],
+        Event::Returned(returned) => vec![("output", returned.output.clone())],
+        Event::Checked(checked) => checked
+            .evidence
+            .iter()
+            .flat_map(|e| [("stdout", e.stdout.clone()), ("stderr", e.stderr.clone())])
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Writes the report.
+pub(super) fn report(
+    slug: &str,
+    html: Option<&Path>,
+    markdown: Option<&Path>,
+) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    let (events, state, _) = read(&desk)?;
+    let stat = desk.git.stat(&state.base.commit, &state.tip.commit).unwrap_or_default();
+    let text = assay_desk::report::markdown(&state, &events, &stat);
+    if let Some(path) = markdown {
+        write_whole(path, |file| file.write_all(text.as_bytes()))?;
+        anstream::println!("written  {}", path.display());
+    }
+    if let Some(path) = html {
+        let page = assay_desk::report::html(&state, &text);
+        write_whole(path, |file| file.write_all(page.as_bytes()))?;
+        anstream::println!("written  {}", path.display());
+    }
+    if html.is_none() && markdown.is_none() {
+        anstream::print!("{text}");
+    }
+    Ok(Exit::Upheld)
+}
+
+/// Checks the record.
+pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    if !desk.ledger().exists() {
+        return Err(missing(format!("{slug}: nothing was begun")));
+    }
+    let audit = match shell::audit(&desk.ledger()) {
+        Ok(audit) => audit,
+        Err(error) => {
+            if format == OutputFormat::Json {
+                let value = serde_json::json!({ "holds": false, "wrong": [error.to_string()] });
+                anstream::println!("{value}");
+            } else {
+                anstream::println!("BROKEN   {slug}: {error}");
+            }
+            return Ok(Exit::Refuted);
+        }
+    };
+    let holds = audit.wrong.is_empty();
+    if format == OutputFormat::Json {
+        let value = serde_json::json!({
+            "holds": holds, "events": audit.events, "blobs": audit.blobs, "head": audit.head,
+            "recomputed": audit.recomputed, "terminal": audit.terminal, "wrong": audit.wrong,
+        });
+        anstream::println!("{value}");
+    } else {
+        let word = if holds { "HOLDS" } else { "BROKEN" };
+        let end = audit.terminal.as_ref().map_or("not ended", |terminal| terminal.word());
+        anstream::println!("{word}    {slug}: {end}");
+        anstream::println!(
+            "         {} events in the chain, {} blobs hashed, {} results computed again",
+            audit.events,
+            audit.blobs,
+            audit.recomputed
+        );
+        for wrong in &audit.wrong {
+            anstream::println!("         {wrong}");
+        }
+        anstream::println!("head     {}", audit.head);
+    }
+    Ok(if holds { Exit::Upheld } else { Exit::Refuted })
+}
+
+/// All campaigns of this repository.
+pub(super) fn list(format: OutputFormat) -> Result<Exit, Trouble> {
+    let git = git()?;
+    let mut rows = Vec::new();
+    for slug in Desk::all(&git) {
+        let desk = desk(&slug)?;
+        let phase = read(&desk).map(|(_, state, _)| shell::phase(&state.phase));
+        rows.push((slug, phase.unwrap_or_else(|_| "not begun".to_string())));
+    }
+    for (slug, phase) in rows {
+        match format {
+            OutputFormat::Json => {
+                anstream::println!("{}", serde_json::json!({ "slug": slug, "phase": phase }));
+            }
+            OutputFormat::Human => anstream::println!("{slug:<30} {phase}"),
+        }
+    }
+    Ok(Exit::Upheld)
+}
+
+/// Puts a record aside and removes what can be made again.
+pub(super) fn clean(slug: &str) -> Result<Exit, Trouble> {
+    let desk = desk(slug)?;
+    let unavailable = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error: std::io::Error| Trouble::unavailable(&path, "move or remove", &error)
+    };
+    // Nobody may be writing while it is moved.
+    let campaign = Campaign::open(&desk).map_err(campaign_trouble)?;
+    let begun = campaign.state().is_some();
+    drop(campaign);
+    for name in ["trees", "runs"] {
+        let path = desk.home().join(name);
+        if path.exists() {
+            std::fs::remove_dir_all(&path).map_err(unavailable(&path))?;
+        }
+    }
+    for name in ["status.json", "result.json", "escalation.md"] {
+        _ = std::fs::remove_file(desk.home().join(name));
+    }
+    if begun {
+        let archive = desk.home().join("archive");
+        std::fs::create_dir_all(&archive).map_err(unavailable(&archive))?;
+        let free = (1..).map(|n| archive.join(format!("{n:03}"))).find(|path| !path.exists());
+        if let Some(place) = free {
+            std::fs::rename(desk.ledger(), &place).map_err(unavailable(&place))?;
+            anstream::println!("put aside  {}", place.display());
+        }
+    }
+    desk.git.forget(&desk.claims()).map_err(|error| missing(error.to_string()))?;
+    anstream::println!("clean      {slug}: contract and branch desk/{slug} are untouched");
+    Ok(Exit::Upheld)
+}

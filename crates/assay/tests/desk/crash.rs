@@ -1,0 +1,141 @@
+//! A Leader that is killed after every kind of thing it writes down, and a record that is changed.
+
+use super::{Bench, USUAL, Wish, files};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+const THREE: Wish =
+    Wish { stories: 3, limits: "iterations = 30\nwall_seconds = 60\nidle_seconds = 30", ..USUAL };
+const WORK: &str = "work; commit; sign";
+const JUDGE: &str = "verdict \"$good\"";
+/// A campaign that gets no further than this many Leaders is stuck.
+const LEADERS_MAX: usize = 200;
+
+/// Bytes are changed at the ends of this many equal parts of each file.
+const PARTS: usize = 4;
+
+/// What kind of transition an event is: numbers and hashes do not matter.
+fn transition(line: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(line).expect("an event");
+    let event = &value["event"];
+    let text = |name: &str| event[name].to_string();
+    let (kind, scope) = (text("kind"), text("scope"));
+    format!("{kind} {scope} {} {} {}", text("step"), text("role"), text("story"))
+}
+
+fn criteria(bench: &Bench) -> BTreeSet<String> {
+    let status = bench.status();
+    let stories = status["stories"].as_array().expect("stories").iter();
+    let verified = stories.filter(|story| !story["verified"].is_null());
+    let all = verified.flat_map(|story| story["criteria"].as_array().cloned().unwrap_or_default());
+    all.map(|criterion| criterion.as_str().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
+    let whole = Bench::new(THREE, WORK, JUDGE);
+    assert_eq!(whole.run(&[]).code, Some(0));
+    let bench = Bench::new(THREE, WORK, JUDGE);
+    let agent = format!("command:sh {}", bench.path(".assay/desk/small/agent.sh"));
+    let args = ["run", "small", "--worker", &agent, "--verifier", &agent, "--format", "json"];
+    let mut killed: BTreeSet<String> = BTreeSet::new();
+    let mut ended = None;
+    for _ in 0..LEADERS_MAX {
+        let mut leader = bench.desk(&args).stdout(Stdio::piped()).spawn().expect("assay runs");
+        let mut lines = BufReader::new(leader.stdout.take().expect("a pipe")).lines();
+        let due = lines.find_map(|line| {
+            let transition = transition(&line.expect("a line"));
+            killed.insert(transition.clone()).then_some(transition)
+        });
+        if due.is_none() {
+            ended = leader.wait().expect("it ends").code();
+            break;
+        }
+        leader.kill().expect("SIGKILL");
+        leader.wait().expect("it ends");
+        let verified = bench.ask(&["verify", "small"]);
+        assert_eq!(verified.code, Some(0), "after {due:?}: {}{}", verified.out, verified.err);
+    }
+    assert_eq!(ended, Some(0), "{}", bench.status());
+    assert!(killed.len() >= 40, "{} transitions: {killed:#?}", killed.len());
+    assert_eq!(criteria(&bench), criteria(&whole));
+    assert_eq!(criteria(&bench).len(), 3);
+    once_each(&bench);
+}
+
+/// No agent run is repeated whose outcome was written down, and none is skipped.
+fn once_each(bench: &Bench) {
+    let log = bench.ask(&["log", "small", "--format", "json"]);
+    let (mut out, mut accepted) = (None, BTreeSet::new());
+    for line in log.out.lines() {
+        let value: serde_json::Value = serde_json::from_str(line).expect("an event");
+        let event = &value["event"];
+        match event["kind"].as_str().expect("a kind") {
+            "dispatched" => {
+                assert_eq!(out, None, "two agents at once: {line}");
+                out = Some(event.clone());
+            }
+            "lost" => out = None,
+            "returned" => {
+                let dispatch = out.take().expect("somebody was out");
+                assert_eq!(dispatch["run"], event["run"]);
+                let what = format!("{} {}", dispatch["role"], dispatch["scope"]);
+                assert!(accepted.insert(what), "an accepted run was repeated: {line}");
+            }
+            _ => {}
+        }
+    }
+    // Three Workers, three Verifiers, and one for the whole.
+    assert_eq!(accepted.len(), 7, "{accepted:?}");
+}
+
+#[test]
+fn no_byte_of_the_record_can_be_changed_unnoticed() {
+    let bench = Bench::new(USUAL, WORK, JUDGE);
+    assert_eq!(bench.run(&[]).code, Some(0));
+    let ledger = bench.root.join(".assay/desk/small/ledger");
+    let mut looked = 0;
+    for path in files(&ledger) {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let bytes = std::fs::read(&path).expect("a file");
+        if bytes.is_empty() || name.contains("lock") || name.ends_with("-shm") {
+            continue;
+        }
+        for part in 0..=PARTS {
+            let at = (bytes.len() - 1) * part / PARTS;
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x20;
+            std::fs::write(&path, &changed).expect("a file");
+            let verified = bench.ask(&["verify", "small"]);
+            assert_eq!(verified.code, Some(1), "{name} byte {at}: {}", verified.out);
+            looked += 1;
+        }
+        std::fs::write(&path, &bytes).expect("a file");
+    }
+    assert!(looked >= 40, "{looked}");
+    assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
+}
+
+#[test]
+fn one_leader_at_a_time() {
+    let waits = "touch \"$ASSAY_DROP_BOX/here\"; sleep 600";
+    let bench = Bench::new(THREE, waits, JUDGE);
+    let agent = format!("command:sh {}", bench.path(".assay/desk/small/agent.sh"));
+    let args = ["run", "small", "--worker", &agent, "--verifier", &agent, "--format", "json"];
+    let mut first = bench.desk(&args).stdout(Stdio::piped()).spawn().expect("assay runs");
+    let mut lines = BufReader::new(first.stdout.take().expect("a pipe")).lines();
+    let out = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("dispatched")));
+    assert!(out.is_some(), "a Worker is out");
+    for other in [&args[..2], &["amend", "small", "--by", "me", "--why", "so"]] {
+        let second = bench.ask(other);
+        assert_eq!(second.code, Some(75), "{}{}", second.out, second.err);
+    }
+    // Looking is allowed.
+    assert_eq!(bench.ask(&["status", "small"]).code, Some(0));
+    first.kill().expect("SIGKILL");
+    first.wait().expect("it ends");
+    let ended = bench.ask(&["abort", "small", "--why", "enough"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(bench.ask(&args).code, Some(1), "an end is the end");
+}

@@ -1,0 +1,360 @@
+//! Agents that lie, each in one way. None of them reaches COMPLETE, and each is told why; the same
+//! campaign without the lie completes.
+
+use super::{Bench, USUAL, Wish};
+
+const WORK: &str = "work; commit; sign";
+const JUDGE: &str = "verdict \"$good\"";
+const CRITICAL: Wish = Wish { risk: "CRITICAL", ..USUAL };
+
+/// A lie and what must be said about it.
+struct Lie {
+    name: &'static str,
+    wish: Wish,
+    worker: &'static str,
+    verifier: &'static str,
+    more: &'static [&'static str],
+    /// One of these must be said.
+    said: &'static [&'static str],
+}
+
+const fn worker(name: &'static str, worker: &'static str, said: &'static [&'static str]) -> Lie {
+    Lie { name, wish: USUAL, worker, verifier: JUDGE, more: &[], said }
+}
+
+const fn verifier(
+    name: &'static str,
+    verifier: &'static str,
+    said: &'static [&'static str],
+) -> Lie {
+    Lie { name, wish: USUAL, worker: WORK, verifier, more: &[], said }
+}
+
+const fn unconfined(lie: Lie) -> Lie {
+    Lie { more: &["--sandbox", "off"], ..lie }
+}
+
+const fn critical(lie: Lie) -> Lie {
+    Lie { wish: CRITICAL, ..lie }
+}
+
+const LIES: &[Lie] = &[
+    worker("no artifact", "work; commit", &["no signal.json"]),
+    worker("COMPLETE in prose", "work; commit; echo COMPLETE; echo all done", &["no signal.json"]),
+    worker(
+        "an artifact of an earlier run",
+        "if [ \"$ASSAY_RUN\" = 1 ]; then work; commit; sign; sed -i s/verify/continue/ \
+         \"$ASSAY_SIGNAL\"; git config x.old \"$(cat \"$ASSAY_SIGNAL\")\"; echo 'a' > t/keep; \
+         cp \"$ASSAY_SIGNAL\" t/keep; git add -A; git commit -qm keep; sign; sed -i \
+         s/verify/continue/ \"$ASSAY_SIGNAL\"; else sed s/continue/verify/ t/keep > \
+         \"$ASSAY_SIGNAL\"; fi",
+        &["nonce is not that of this dispatch"],
+    ),
+    worker(
+        "a wrong nonce",
+        "work; commit; ASSAY_NONCE=0123456789abcdef0123456789abcdef; sign",
+        &["nonce is not that of this dispatch"],
+    ),
+    worker(
+        "a claim for another story",
+        "work; commit; ASSAY_STORY=US-002; sign",
+        &["it is about US-002"],
+    ),
+    worker("a claim for all stories", "work; commit; ASSAY_STORY=ALL; sign", &["it is about ALL"]),
+    worker(
+        "a field that is not there",
+        "work; commit; sign; sed -i 's/{/{\"verdict\":\"pass\",/' \
+         \"$ASSAY_SIGNAL\"",
+        &["unknown field `verdict`"],
+    ),
+    worker("an empty object", "work; commit; echo '{}' > \"$ASSAY_SIGNAL\"", &["missing field"]),
+    worker(
+        "half a file",
+        "work; commit; sign; head -c 40 \"$ASSAY_SIGNAL\" > t.tmp; mv t.tmp \
+         \"$ASSAY_SIGNAL\"",
+        &["EOF while parsing"],
+    ),
+    worker(
+        "a commit that is not there",
+        "work; commit; sign; sed -i \
+         's/\"commit\":\"[0-9a-f]*/\"commit\":\"1234567890123456789012345678901234567890/' \
+         \"$ASSAY_SIGNAL\"",
+        &["the commit it claims is not in its repository"],
+    ),
+    worker(
+        "a branch for a commit",
+        "work; commit; sign; sed -i \
+         's/\"commit\":\"[0-9a-f]*/\"commit\":\"HEAD/' \"$ASSAY_SIGNAL\"",
+        &["no commit hash"],
+    ),
+    worker("work that is not committed", "sign; work", &["changes that are not in the commit"]),
+    worker("no work at all", "sign", &["changed nothing", "does not exist"]),
+    worker(
+        "a history of its own",
+        "git checkout -q --orphan other; work; commit; sign",
+        &["does not follow"],
+    ),
+    worker(
+        "an issue that is none",
+        "work; commit; sign; sed -i \
+         's/{/{\"resolves\":[\"I7.7\"],/' \"$ASSAY_SIGNAL\"",
+        &["I7.7, which is no open issue"],
+    ),
+    unconfined(worker(
+        "an edited contract",
+        "work; commit; sed -i 's/prints = /printz = /' ../../contract.md; sign",
+        &["contract.md was changed"],
+    )),
+    worker(
+        "an edited contract, kept from it by the kernel where it can",
+        "work; commit; echo >> ../../contract.md; sign",
+        &["contract.md was changed", "Exited"],
+    ),
+    unconfined(worker(
+        "an edited record",
+        "work; commit; echo x >> ../../ledger/extra; sign",
+        &["ledger/extra was made"],
+    )),
+    unconfined(worker(
+        "a file in the user's checkout",
+        "work; commit; echo x > ../../../../../extra; sign",
+        &["extra was made"],
+    )),
+    worker(
+        "a file outside, kept from it by the kernel where it can",
+        "work; commit; echo x > ../../../../../extra; sign",
+        &["extra was made", "Exited"],
+    ),
+    unconfined(worker(
+        "a hook in the user's repository",
+        "work; commit; mkdir -p ../../../../../.git/hooks; echo x > \
+         ../../../../../.git/hooks/post-checkout; sign",
+        &["post-checkout was made"],
+    )),
+    worker(
+        "an assertion removed",
+        "work; sed -i /nothing/d t/0.sh; commit; sign",
+        &["1 assertions removed"],
+    ),
+    worker(
+        "a test switched off",
+        "work; echo 'echo \"ok - later # SKIP\"' >> t/0.sh; commit; sign",
+        &["`# SKIP` was added"],
+    ),
+    worker(
+        "a tolerance widened",
+        "work; sed -i 's/tolerance 0.1/tolerance 0.9/' t/0.sh; commit; \
+         sign",
+        &["a tolerance was widened from 0.1 to 0.9"],
+    ),
+    worker("a test file deleted", "work; rm t/0.sh; commit; sign", &["a test file was deleted"]),
+    worker(
+        "tests that pass without the work",
+        "work; sed -i 's/^check .*/XX/' t/1.sh; for name in \
+         'prints 1' 'refuses a word 1' 'refuses two words 1'; do sed -i \"0,/XX/s//check \
+         '$name' 1 1/\" t/1.sh; done; commit; sign",
+        &["passes without the work"],
+    ),
+    worker(
+        "a mapped test that does not exist",
+        "work; sed -i /two/d t/1.sh; commit; sign",
+        &["`refuses two words 1` does not exist"],
+    ),
+    worker(
+        "a mapped test that is skipped",
+        "work; sed -i \"s/^check 'refuses two.*/echo 'ok - \
+         refuses two words 1 # skip'/\" t/1.sh; commit; sign",
+        &["`refuses two words 1` was skipped"],
+    ),
+    worker(
+        "work that does not work",
+        "work; echo 'echo 2' > n1; commit; sign",
+        &["the mapped test `prints 1` fails"],
+    ),
+    worker(
+        "files out of scope",
+        "work; echo x > n7; commit; sign",
+        &["n7 is not among the paths of US-001"],
+    ),
+    worker(
+        "a protected file",
+        "work; mkdir -p .github; echo x > .github/ci.yml; commit; sign",
+        &[".github/ci.yml is protected"],
+    ),
+    worker(
+        "a link that leads elsewhere",
+        "work; ln -s /etc/hostname t/link; commit; sign",
+        &["t/link is a link"],
+    ),
+    worker(
+        "a program that asks whether it is tested",
+        "work; echo ': $RUNNING_TESTS' >> n1; commit; sign",
+        &["asks whether it is being tested"],
+    ),
+    worker(
+        "a hundred megabytes of output",
+        "work; commit; sign; head -c 100000000 /dev/zero | tr \
+         '\\0' x",
+        &["OutputLimit"],
+    ),
+    worker("a hang", "work; commit; sign; sleep 600", &["IdleTimeout"]),
+    worker("a crash", "work; commit; sign; kill -9 $$", &["Signalled(9)"]),
+    worker("a failure after the claim", "work; commit; sign; exit 7", &["Exited(7)"]),
+    worker(
+        "blocked for no reason",
+        "printf '{\"nonce\":\"%s\",\"story\":\"%s\",\"status\":\
+         \"blocked\"}' $ASSAY_NONCE $ASSAY_STORY > $ASSAY_SIGNAL",
+        &["gives no reason"],
+    ),
+    verifier("a criterion that is not met", "verdict \"$good\" false", &["not met", "AC-1"]),
+    verifier("an empty verdict", "echo '{}' > \"$ASSAY_VERDICT\"", &["missing field"]),
+    verifier("no verdict", "echo PASS", &["no verdict.json"]),
+    verifier("no evidence", "verdict ''", &["IL-1: no evidence"]),
+    verifier(
+        "no criteria",
+        "printf '{\"nonce\":\"%s\",\"story\":\"%s\",\"criteria\":[]}' \
+         $ASSAY_NONCE $ASSAY_STORY > $ASSAY_VERDICT",
+        &["says nothing about US-001/AC-1"],
+    ),
+    verifier(
+        "the word pass",
+        "verdict \"$good\" true ',\"verdict\":\"pass\"'",
+        &["unknown field `verdict`"],
+    ),
+    verifier(
+        "a false exit code",
+        "verdict '{\"command\":[\"sh\",\"n1\",\"x\"],\"exit_code\":0}'",
+        &["cited exit code 0, ran with 3"],
+    ),
+    verifier(
+        "evidence of another commit",
+        "git stash -q 2>/dev/null || true; verdict '{\"command\":[\"sh\",\"t/all\"],\
+         \"exit_code\":1}'",
+        &["cited exit code 1, ran with 0"],
+    ),
+    verifier(
+        "numbers that are not so",
+        "verdict '{\"command\":[\"sh\",\"t/all\"],\"exit_code\":0,\"passed\":99}'",
+        &["cited 99 passed, ran with 6"],
+    ),
+    verifier(
+        "a command that shows nothing",
+        "verdict '{\"command\":[\"true\"],\"exit_code\":0}'",
+        &["no command that may be cited"],
+    ),
+    verifier(
+        "a verdict about another story",
+        "ASSAY_STORY=ALL; verdict \"$good\"; sed -i \
+         s/ALL/US-009/ \"$ASSAY_VERDICT\"",
+        &["it is about US-009"],
+    ),
+    verifier(
+        "a verdict with a wrong nonce",
+        "ASSAY_NONCE=0; verdict \"$good\"",
+        &["nonce is not that of this dispatch"],
+    ),
+    verifier(
+        "half a verdict",
+        "verdict \"$good\"; head -c 50 \"$ASSAY_VERDICT\" > \
+         \"$ASSAY_VERDICT.x\"; mv \"$ASSAY_VERDICT.x\" \"$ASSAY_VERDICT\"",
+        &["EOF while parsing"],
+    ),
+    verifier(
+        "a Verifier that edits code",
+        "echo '# better' >> n1; verdict \"$good\"",
+        &["changed the tree it was to look at"],
+    ),
+    verifier(
+        "a Verifier that adds a file",
+        "echo x > new; verdict \"$good\"",
+        &["changed the tree it was to look at"],
+    ),
+    verifier("a Verifier that never ends", "verdict \"$good\"; sleep 600", &["IdleTimeout"]),
+    verifier(
+        "a serious issue among criteria that are met",
+        "verdict \"$good\" true \
+         ',\"issues\":[{\"criterion\":\"US-001/AC-1\",\"severity\":\"critical\",\"text\":\"it is \
+         not\"}]'",
+        &["issues for the next Worker"],
+    ),
+    critical(verifier(
+        "two Verifiers who do not agree",
+        "if [ \"$ASSAY_ROLE\" = second ]; then \
+         verdict \"$good\" false; else verdict \"$good\"; fi",
+        &["issues for the next Worker"],
+    )),
+    critical(verifier(
+        "a second Verifier who says nothing",
+        "[ \"$ASSAY_ROLE\" = second ] || verdict \
+         \"$good\"",
+        &["no verdict.json"],
+    )),
+    critical(worker(
+        "code that no test needs",
+        "work; echo 'unused=1' >> n0; \
+         commit; sign",
+        &["no test fails without this change"],
+    )),
+];
+
+fn tell(lie: &Lie) -> Result<(), String> {
+    let bench = Bench::new(lie.wish, lie.worker, lie.verifier);
+    let ended = bench.run(lie.more);
+    let all = format!("{}\n{}", ended.out, ended.err);
+    if ended.code == Some(0) || all.contains("COMPLETE  ") {
+        return Err(format!("{}: it was believed:\n{all}", lie.name));
+    }
+    if !matches!(ended.code, Some(1 | 2)) {
+        return Err(format!("{}: exit {:?}:\n{all}", lie.name, ended.code));
+    }
+    if !lie.said.iter().any(|words| all.contains(words)) {
+        return Err(format!("{}: nobody said {:?}:\n{all}", lie.name, lie.said));
+    }
+    let verified = bench.ask(&["verify", "small"]);
+    match verified.code {
+        Some(0) => Ok(()),
+        _ => Err(format!("{}: its record does not hold: {}", lie.name, verified.out)),
+    }
+}
+
+#[test]
+fn no_lie_reaches_complete_and_each_is_named() {
+    assert!(LIES.len() >= 25);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let failures = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(lie) = LIES.get(index) else {
+                        return;
+                    };
+                    if let Err(failure) = tell(lie) {
+                        failures.lock().expect("no panics").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no panics");
+    assert!(failures.is_empty(), "{} lies:\n{}", failures.len(), failures.join("\n====\n"));
+}
+
+/// The control of every row: its campaign without its lie. Rows share three of them.
+#[test]
+fn the_same_campaigns_without_the_lie_complete() {
+    for (wish, more) in [(USUAL, &[][..]), (CRITICAL, &[][..]), (USUAL, &["--sandbox", "off"][..])]
+    {
+        let bench = Bench::new(wish, WORK, JUDGE);
+        let ended = bench.run(more);
+        assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
+        assert!(ended.out.contains("COMPLETE  "), "{}", ended.out);
+        let verified = bench.ask(&["verify", "small"]);
+        assert_eq!(verified.code, Some(0), "{}\n{}", verified.out, verified.err);
+        let merged = bench.ask(&["list"]);
+        assert!(merged.out.contains("COMPLETE"), "{}", merged.out);
+        bench.git(&["merge", "-q", "desk/small"]);
+        assert!(bench.root.join("n1").exists(), "the branch has the work");
+    }
+}
