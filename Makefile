@@ -24,10 +24,11 @@ lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure the checkers, the plan lint, the proxy, answered system calls, the page of a run and how surely defects are caught
+bench: ## measure the checkers, the plan lint, the guard, the proxy, answered system calls, the page of a run and how surely defects are caught
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
+	cargo bench -p assay-guard --bench guard
 	cargo bench -p assay-nemesis --bench proxy
 	cargo bench -p assay-kernel --bench notify
 	cargo bench -p assay-runner --bench overhead

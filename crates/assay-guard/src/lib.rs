@@ -19,6 +19,7 @@
 //! A move or a rename with the same meaning is no finding, and what asks for more is never in the
 //! way. What it does not do: run anything, or judge why a change was made.
 
+pub mod approval;
 pub mod checks;
 pub mod code;
 mod compare;
@@ -26,6 +27,8 @@ pub mod config;
 pub mod finding;
 pub mod formula;
 pub mod prose;
+pub mod report;
+pub mod repository;
 pub mod rules;
 mod syntax;
 pub mod tla;
@@ -34,4 +37,5 @@ pub mod tree;
 pub use compare::compare;
 pub use config::Config;
 pub use finding::{Finding, Place, Verdict};
+pub use report::{Report, Status};
 pub use tree::Tree;

@@ -1,9 +1,13 @@
 //! The command line, as types. The doc comments here are the help texts.
 
+mod guard;
 mod plan;
 mod run;
 mod systems;
 
+pub use guard::{
+    ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
+};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -50,6 +54,7 @@ pub enum Command {
     /// Write, check and show test plans: new, lint, show, matrix, diff.
     #[command(subcommand)]
     Plan(PlanCommand),
+    Guard(Box<GuardArgs>),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),

@@ -89,17 +89,25 @@ fn kind(path: &str) -> Option<Kind> {
     (names.contains(&name.as_str()) || tsconfig).then_some(Kind::Settings)
 }
 
+/// Whether a file is one of these.
+pub fn is_configuration(path: &str) -> bool {
+    kind(path).is_some()
+}
+
 /// What got weaker in what runs and configures checks.
 pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let mut findings = Vec::new();
     let (mut old_all, mut new_all) = (Vec::new(), Vec::new());
     for path in paths {
-        let Some(kind) = kind(path) else { continue };
         if before.get(path) == after.get(path) {
             continue;
         }
         let (old, new) = (text(before, path), text(after, path));
+        if let (Some(old), Some(new), "rs") = (old, new, extension(path).as_str()) {
+            attributes(path, old, new, &mut findings);
+        }
+        let Some(kind) = kind(path) else { continue };
         if kind != Kind::Settings {
             let all = |source: Option<&str>| {
                 let found = source.map_or(Vec::new(), |source| commands(kind, source));
@@ -115,6 +123,14 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
             } else if new.is_some() && read(new).is_none() && read(old).is_some() {
                 unreadable(path, &mut findings);
             }
+        }
+        if kind == Kind::Settings {
+            let all = |source: Option<&str>| {
+                let found = source.map_or(Vec::new(), |source| scripts(path, source));
+                found.into_iter().map(|command| (path.to_string(), command)).collect::<Vec<_>>()
+            };
+            old_all.extend(all(old));
+            new_all.extend(all(new));
         }
         if kind == Kind::Settings
             && let (Some(old), new) = (old, new)
@@ -138,6 +154,59 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
     }
     run(&old_all, &new_all, &mut findings);
     findings
+}
+
+/// Commands that settings contain: scripts of a package, options of a test runner.
+fn scripts(path: &str, source: &str) -> Vec<Command> {
+    let Some(all) = settings(&extension(path), source) else { return Vec::new() };
+    let mut found = Vec::new();
+    for setting in &all {
+        let text = match setting.key() {
+            _ if setting.path.first().is_some_and(|first| first == "scripts")
+                && extension(path) == "json" =>
+            {
+                setting.value.clone()
+            }
+            "addopts" => format!("pytest {}", setting.value),
+            "commands" => setting.value.clone(),
+            _ => continue,
+        };
+        let mut own = lines(setting.key(), &text, setting.line);
+        // A script named after a check is one, whatever it runs.
+        let named = is_check(setting.key());
+        own.iter_mut().filter(|_| named).for_each(|command| {
+            command.job = setting.key().to_string();
+        });
+        found.extend(own);
+    }
+    found
+}
+
+/// K04: lints of a whole crate in its attributes.
+fn attributes(path: &str, old: &str, new: &str, findings: &mut Vec<Finding>) {
+    let lines = |source: &str, words: &[&str]| -> Vec<(usize, String)> {
+        let all = source.lines().enumerate();
+        let fits = |line: &str| words.iter().any(|word| line.starts_with(&format!("#![{word}(")));
+        all.filter(|(_, line)| fits(line.trim())).map(|(at, l)| (at + 1, l.trim().into())).collect()
+    };
+    let has = |list: &[(usize, String)], text: &str| list.iter().any(|(_, own)| own == text);
+    let strict = ["deny", "forbid"];
+    let (was, is) = (lines(old, &strict), lines(new, &strict));
+    for (line, text) in was.iter().filter(|(_, text)| !has(&is, text)) {
+        let relaxed = text.replace("forbid(", "deny(");
+        if has(&is, &relaxed) || has(&is, &text.replace("deny(", "forbid(")) {
+            continue;
+        }
+        let sides = (Some(Side { file: path, line: *line, text }), None);
+        let reason = format!("{text} is gone");
+        findings.push(finding(id("K04"), path, Verdict::Weaker, sides, reason));
+    }
+    let (was, is) = (lines(old, &["allow"]), lines(new, &["allow"]));
+    for (line, text) in is.iter().filter(|(_, text)| !has(&was, text)) {
+        let sides = (None, Some(Side { file: path, line: *line, text }));
+        let reason = format!("{text} was added");
+        findings.push(finding(id("K04"), path, Verdict::Weaker, sides, reason));
+    }
 }
 
 fn unreadable(path: &str, findings: &mut Vec<Finding>) {
@@ -252,6 +321,14 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
                 let (path, other) = &new[at];
                 let after = Side { file: path, line: other.line, text: &other.text };
                 let sides = (Some(before), Some(after));
+                // A path that moved is the same file as long as its name is.
+                let named = |words: Vec<String>| -> Vec<String> {
+                    words.iter().map(|word| file_name(word).to_string()).collect()
+                };
+                if named(own.clone()) == named(words(&other.text)) {
+                    kept(file, command, &new[at], findings);
+                    continue;
+                }
                 let (rule, verdict, reason) = flags(&own, &words(&other.text));
                 findings.push(finding(id(rule), object.clone(), verdict, sides, reason));
                 kept(file, command, &new[at], findings);
@@ -300,6 +377,63 @@ fn kept(file: &str, old: &Command, (path, new): &Placed, findings: &mut Vec<Find
     }
 }
 
+/// Options with a number.
+const NUMBERS: &[&str] = &[
+    "--cov-fail-under",
+    "--fail-under-lines",
+    "--fail-under",
+    "--max-warnings",
+    "--retries",
+    "--reruns",
+    "--cases",
+    "--seeds",
+];
+
+/// Options that make a command look harder.
+const STRICT: &[&str] = &[
+    "-D",
+    "warnings",
+    "--deny",
+    "--strict",
+    "-race",
+    "--workspace",
+    "--all",
+    "--all-targets",
+    "--all-features",
+    "-Werror",
+    "--locked",
+    "--check",
+    "-Dwarnings",
+    "--cov-fail-under",
+    "--fail-under",
+    "--fail-under-lines",
+    "--max-warnings",
+    "./...",
+];
+
+/// Options that make it look away.
+const LOOSE: &[&str] = &[
+    "--exclude",
+    "--skip",
+    "-k",
+    "--ignore",
+    "--allow",
+    "-A",
+    "--no-verify",
+    "-short",
+    "--lib",
+    "--no-run",
+    "--deselect",
+    "-DskipTests",
+    "--retries",
+    "--reruns",
+    "--bail=0",
+    "--passWithNoTests",
+    "--update-snapshots",
+    "-u",
+    "--no-coverage",
+];
+
 /// Two forms of a command, by what came and went.
 fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
     let lost: Vec<&str> = old.iter().filter(|w| !new.contains(w)).map(String::as_str).collect();
@@ -307,68 +441,18 @@ fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
     let number = |words: &[&str], flag: &str| -> Option<f64> {
         words.iter().find_map(|word| word.strip_prefix(flag)?.trim_start_matches('=').parse().ok())
     };
-    for flag in [
-        "--cov-fail-under",
-        "--fail-under-lines",
-        "--fail-under",
-        "--max-warnings",
-        "--retries",
-        "--reruns",
-        "--cases",
-        "--seeds",
-    ] {
+    for flag in NUMBERS {
         if let (Some(a), Some(b)) = (number(&lost, flag), number(&gained, flag)) {
-            let low = matches!(flag, "--max-warnings" | "--retries" | "--reruns");
+            let low = matches!(*flag, "--max-warnings" | "--retries" | "--reruns");
             let verdict = if (b > a) == low { Verdict::Weaker } else { Verdict::Stronger };
             return ("K03", verdict, format!("{flag} is {b} instead of {a}"));
         }
     }
-    let strict = [
-        "-D",
-        "warnings",
-        "--deny",
-        "--strict",
-        "-race",
-        "--workspace",
-        "--all",
-        "--all-targets",
-        "--all-features",
-        "-Werror",
-        "--locked",
-        "--check",
-        "-Dwarnings",
-        "--cov-fail-under",
-        "--fail-under",
-        "--fail-under-lines",
-        "--max-warnings",
-        "./...",
-    ];
-    let loose = [
-        "--exclude",
-        "--skip",
-        "-k",
-        "--ignore",
-        "--allow",
-        "-A",
-        "--no-verify",
-        "-short",
-        "--lib",
-        "--no-run",
-        "--deselect",
-        "-DskipTests",
-        "--retries",
-        "--reruns",
-        "--bail=0",
-        "--passWithNoTests",
-        "--update-snapshots",
-        "-u",
-        "--no-coverage",
-    ];
     let is = |list: &[&str], word: &str| {
         list.iter().any(|known| word == *known || word.starts_with(&format!("{known}=")))
     };
-    let dropped: Vec<&str> = lost.iter().filter(|w| is(&strict, w)).copied().collect();
-    let added: Vec<&str> = gained.iter().filter(|w| is(&loose, w)).copied().collect();
+    let dropped: Vec<&str> = lost.iter().filter(|w| is(STRICT, w)).copied().collect();
+    let added: Vec<&str> = gained.iter().filter(|w| is(LOOSE, w)).copied().collect();
     if !dropped.is_empty() || !added.is_empty() {
         let reason = match dropped.is_empty() {
             true => format!("looks at less: {}", added.join(" ")),
@@ -376,7 +460,7 @@ fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
         };
         return ("K04", Verdict::Weaker, reason);
     }
-    let stricter = gained.iter().any(|w| is(&strict, w)) || lost.iter().any(|w| is(&loose, w));
+    let stricter = gained.iter().any(|w| is(STRICT, w)) || lost.iter().any(|w| is(LOOSE, w));
     if stricter {
         return ("K04", Verdict::Stronger, "is stricter".to_string());
     }

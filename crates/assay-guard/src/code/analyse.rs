@@ -23,6 +23,7 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
     if !found.checks.is_empty() {
         checks.functions.push(found);
     }
+    for_all(path, source, program, &mut checks);
     checks.functions.retain(|function| {
         function.kind != Kind::Other
             || !function.checks.is_empty()
@@ -30,6 +31,35 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
             || !function.lists.is_empty()
     });
     checks
+}
+
+/// What is said once about all tests of a file.
+fn for_all(path: &str, source: &str, program: &Program, checks: &mut Checks) {
+    let mut all: Vec<Skip> = Vec::new();
+    for statement in &program.top {
+        if let StmtKind::Let(name, value) = &statement.kind
+            && name == "pytestmark"
+        {
+            let marks = match &value.kind {
+                ExprKind::List(marks) => marks.iter().collect(),
+                _ => vec![value],
+            };
+            all.extend(marks.into_iter().filter_map(|mark| names::skip(mark, path)));
+        }
+    }
+    // A condition of the build in the head of a file of Go.
+    let tag = source.lines().enumerate().take(40).find(|(_, line)| line.starts_with("//go:build"));
+    if let (true, Some((at, line))) = (path.ends_with("_test.go"), tag) {
+        all.push(Skip { line: at + 1, text: line.to_string(), conditional: true });
+    }
+    let chosen = checks.functions.iter().find(|function| function.only).map(|f| f.line);
+    for function in checks.functions.iter_mut().filter(|f| f.kind == Kind::Test) {
+        function.skips.extend(all.iter().cloned());
+        if let (Some(line), false) = (chosen, function.only) {
+            let text = "only another test of this file is run".to_string();
+            function.skips.push(Skip { line, text, conditional: false });
+        }
+    }
 }
 
 struct Walker<'w> {
@@ -42,6 +72,7 @@ struct Walker<'w> {
 struct Named<'e> {
     group: bool,
     name: String,
+    only: bool,
     skip: Option<Skip>,
     cases: Option<&'e Expr>,
     body: Option<&'e [Stmt]>,
@@ -86,6 +117,7 @@ impl<'w> Walker<'w> {
             returns_early: early(&item.body),
             knobs: Vec::new(),
             lists: Vec::new(),
+            only: false,
             should_panic: None,
             variables: variables(&item.body),
             parameters: item.parameters.clone(),
@@ -99,8 +131,13 @@ impl<'w> Walker<'w> {
             self.expected(annotation, &mut function);
             knobs::annotation(annotation, &mut function);
         }
-        let mut context =
-            Context { guards: Vec::new(), config: Vec::new(), outer: Vec::new(), swallows: false };
+        let mut context = Context {
+            guards: Vec::new(),
+            config: Vec::new(),
+            outer: Vec::new(),
+            swallows: false,
+            only: false,
+        };
         self.block(&item.body, &mut context, &mut function, checks);
         if kind == Kind::Predicate {
             self.predicate(item, &mut function);
@@ -427,7 +464,8 @@ impl<'w> Walker<'w> {
             text: path.clone(),
             conditional: conditional && !off,
         });
-        Some(Named { group, name, skip, cases, body })
+        let only = rest.contains(&"only") || matches!(root, "fit" | "fdescribe" | "fcontext");
+        Some(Named { group, name, only, skip, cases, body })
     }
 
     fn test_call(
@@ -444,7 +482,10 @@ impl<'w> Walker<'w> {
         let name = [&names[..], &[&named.name]].concat().join(" > ");
         if named.group {
             context.outer.push((named.name, named.skip));
+            let only = context.only;
+            context.only |= named.only;
             self.block(named.body.unwrap_or_default(), context, function, checks);
+            context.only = only;
             context.outer.truncate(depth);
             return;
         }
@@ -457,6 +498,7 @@ impl<'w> Walker<'w> {
         };
         let mut inner = self.collect(&item, Kind::Test, checks);
         inner.skips.extend(named.skip.or(skipped));
+        inner.only = named.only || context.only;
         if let Some(cases) = named.cases {
             knobs::cases("each", cases, &mut inner);
         }
@@ -474,6 +516,7 @@ struct Context {
     config: Vec<String>,
     outer: Vec<(String, Option<Skip>)>,
     swallows: bool,
+    only: bool,
 }
 
 /// Whether a handler tells somebody: raises, fails, asserts, or returns the error.
@@ -505,11 +548,22 @@ fn early(body: &[Stmt]) -> Option<usize> {
 /// Variables that are assigned once.
 fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
     let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
-    for statement in body {
-        if let StmtKind::Let(name, value) = &statement.kind {
-            let definition = Definition { parameters: Vec::new(), body: term(value) };
-            let twice = found.contains_key(name);
-            found.insert(name.clone(), if twice { None } else { Some(definition) });
+    let mut open: Vec<&[Stmt]> = vec![body];
+    while let Some(list) = open.pop() {
+        for statement in list {
+            match &statement.kind {
+                StmtKind::Let(name, value) => {
+                    let definition = Definition { parameters: Vec::new(), body: term(value) };
+                    let twice = found.contains_key(name);
+                    found.insert(name.clone(), if twice { None } else { Some(definition) });
+                }
+                StmtKind::If(_, a, b) => open.extend([a.as_slice(), b.as_slice()]),
+                StmtKind::Block(inner)
+                | StmtKind::Loop(_, _, inner)
+                | StmtKind::With(_, inner)
+                | StmtKind::Try(inner, _) => open.push(inner),
+                _ => {}
+            }
         }
     }
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

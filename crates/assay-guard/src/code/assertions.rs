@@ -36,6 +36,9 @@ fn plain(name: &str) -> String {
 pub fn asserted(expression: &Expr, extra: &[String]) -> Option<Vec<Formula>> {
     match &expression.kind {
         ExprKind::Call(callee, args) => {
+            if let Some(found) = mocked(callee, args) {
+                return Some(found);
+            }
             if let Some((subject, links)) = chain(expression) {
                 return Some(chained(subject, &links));
             }
@@ -163,15 +166,64 @@ fn calls(of: &Term) -> Term {
     Term::apply("calls", vec![of.clone()])
 }
 
+/// What was called how often: `verify(mock, times(2)).f(x)`, `mock.assert_called_once_with(x)`.
+fn mocked(callee: &Expr, args: &[Arg]) -> Option<Vec<Formula>> {
+    let ExprKind::Member(of, name) = &callee.kind else { return None };
+    let passed = || Term::apply("list", args.iter().map(|arg| term(&arg.value)).collect());
+    let once = |of: &Term| relation(Rel::Eq, calls(of), Term::number(1.0));
+    let some = |of: &Term| relation(Rel::Lt, Term::number(0.0), calls(of));
+    let with = |of: &Term| relation(Rel::Eq, Term::apply("called", vec![of.clone()]), passed());
+    if of.last_name() == "verify" {
+        let object = of.args().first().map(|arg| term(&arg.value))?;
+        let called = Term::apply(format!(".{name}"), vec![object]);
+        let mode = of.args().get(1).map(|arg| &arg.value);
+        let number = mode.and_then(|mode| mode.args().first()).map(|arg| term(&arg.value));
+        let often = match (mode.map(Expr::last_name), number) {
+            (Some("times"), Some(number)) => relation(Rel::Eq, calls(&called), number),
+            (Some("never"), _) => relation(Rel::Eq, calls(&called), Term::number(0.0)),
+            (Some("atLeastOnce"), _) => some(&called),
+            (Some("atLeast"), Some(number)) => relation(Rel::Le, number, calls(&called)),
+            (Some("atMost"), Some(number)) => relation(Rel::Le, calls(&called), number),
+            _ => once(&called),
+        };
+        return Some(vec![often, with(&called)]);
+    }
+    let of = term(of);
+    Some(match name.as_str() {
+        "assert_called_once_with" | "assert_awaited_once_with" => vec![once(&of), with(&of)],
+        "assert_called_with" | "assert_any_call" | "assert_awaited_with" => {
+            vec![with(&of), some(&of)]
+        }
+        "assert_called_once" | "assert_awaited_once" => vec![once(&of)],
+        "assert_called" | "assert_awaited" => vec![some(&of)],
+        "assert_not_called" => vec![relation(Rel::Eq, calls(&of), Term::number(0.0))],
+        _ => return None,
+    })
+}
+
 /// What a matcher says about a subject.
 fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
+    let short = plain(name);
+    let known = equal_to(subject, &short, args)
+        .or_else(|| made_of(subject, &short, args))
+        .or_else(|| bounded_by(subject, &short, args))
+        .or_else(|| shown_by(subject, &short, args));
+    Some(known.unwrap_or_else(|| {
+        let mut all = vec![subject.clone()];
+        all.extend(args.iter().map(|arg| term(&arg.value)));
+        Formula::Atom(Term::apply(format!("matcher {name}"), all))
+    }))
+}
+
+/// Matchers of equality and truth.
+fn equal_to(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let first = args.first().map(|arg| term(&arg.value));
     let of = subject.clone();
     let value = || first.clone().unwrap_or_else(null);
     let literal = args.first().is_some_and(|a| {
         matches!(a.value.kind, ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Bool(_))
     });
-    Some(match plain(name).as_str() {
+    Some(match name {
         "tobe" | "tostrictequal" | "issameas" | "sameinstance" if literal => {
             relation(Rel::Eq, of, value())
         }
@@ -198,6 +250,16 @@ fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         "tobedefined" | "isnotnull" | "exist" | "haveoccurred" | "notnullvalue" | "ispresent" => {
             relation(Rel::Ne, of, null())
         }
+        _ => return None,
+    })
+}
+
+/// Matchers of what something contains.
+fn made_of(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
+    let first = args.first().map(|arg| term(&arg.value));
+    let of = subject.clone();
+    let value = || first.clone().unwrap_or_else(null);
+    Some(match name {
         "tocontain" | "contains" | "contain" | "include" | "toinclude" | "tocontainequal"
         | "containselement" | "hasitem" | "containsstring" | "haskey" | "containskey"
         | "tohaveproperty" => relation(Rel::In, value(), of),
@@ -222,6 +284,16 @@ fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         }
         "isempty" | "beempty" | "empty" => relation(Rel::Eq, length(&of), Term::number(0.0)),
         "isnotempty" => relation(Rel::Lt, Term::number(0.0), length(&of)),
+        _ => return None,
+    })
+}
+
+/// Matchers of order and nearness.
+fn bounded_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
+    let first = args.first().map(|arg| term(&arg.value));
+    let of = subject.clone();
+    let value = || first.clone().unwrap_or_else(null);
+    Some(match name {
         "tobegreaterthan" | "isgreaterthan" | "above" | "greaterthan" | "gt" | "isafter" => {
             relation(Rel::Lt, value(), of)
         }
@@ -249,6 +321,16 @@ fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
             let inner = given.and_then(|v| v.number().or(v.args().first()?.value.number()));
             Formula::Rel(Rel::Near(Number(inner.unwrap_or(1e-6))), of, value())
         }
+        _ => return None,
+    })
+}
+
+/// Matchers of types, errors and calls.
+fn shown_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
+    let first = args.first().map(|arg| term(&arg.value));
+    let of = subject.clone();
+    let value = || first.clone().unwrap_or_else(null);
+    Some(match name {
         "tobeinstanceof"
         | "isinstanceof"
         | "instanceof"
@@ -281,11 +363,7 @@ fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
                 relation(Rel::Lt, Term::number(0.0), calls(&of)),
             ])
         }
-        _ => {
-            let mut all = vec![of];
-            all.extend(args.iter().map(|arg| term(&arg.value)));
-            Formula::Atom(Term::apply(format!("matcher {name}"), all))
-        }
+        _ => return None,
     })
 }
 
@@ -421,7 +499,6 @@ fn by_name(name: &str, args: &[&Arg], value: &dyn Fn(usize) -> Option<Term>) -> 
         "throws" | "raises" | "throwsexactly" | "rejects" | "panics" | "raisesregex" => {
             throws(name, args)
         }
-        "calledoncewith" => Some(Formula::Atom(Term::apply("once with", vec![value(0)?]))),
         _ => None,
     }
 }

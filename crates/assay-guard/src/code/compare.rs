@@ -31,6 +31,10 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
         rules::function(one, other, &names, &mut findings);
     }
     for gone in &paired.gone {
+        // Where a file cannot be read, what seems gone may be what was not understood.
+        if new.get(gone.file).is_some_and(|checks| checks.error.is_some()) {
+            continue;
+        }
         rules::gone(gone, &names, &new_all, &mut findings);
     }
     for (file, checks) in &old {

@@ -196,8 +196,8 @@ pub fn expression(value: &Expr, function: &mut Function) {
                 push(name, number, value.line, function);
             }
             if name.contains("fault") || name.contains("Fault") {
-                let numbers = args.iter().filter_map(|arg| arg.value.number());
-                if let Some(number) = numbers.last() {
+                let mut numbers = args.iter().filter_map(|arg| arg.value.number());
+                if let Some(number) = numbers.next_back() {
                     let kind = args.first().map(|a| term(&a.value).to_string());
                     let name = format!("probability of {}", kind.unwrap_or_default());
                     push(&name, number, value.line, function);

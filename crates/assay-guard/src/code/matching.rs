@@ -30,13 +30,16 @@ pub struct Paired<'c> {
     pub gone: Vec<Located<'c>>,
 }
 
+/// Places in a list by a key.
+type Index = BTreeMap<String, Vec<usize>>;
+
 /// Pairs functions: by place and name, by name, by what they do, by what they check.
 pub fn pair<'c>(old: &[Located<'c>], new: &[Located<'c>]) -> Paired<'c> {
     let mut taken = vec![false; new.len()];
     let mut partner: Vec<Option<usize>> = vec![None; old.len()];
     let last = |f: &Function| f.name.rsplit("::").next().unwrap_or_default().to_string();
     let by_key = |key: &dyn Fn(&Located<'c>) -> Option<String>| {
-        let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut index = Index::new();
         for (at, one) in new.iter().enumerate() {
             if let Some(key) = key(one) {
                 index.entry(key).or_default().push(at);
@@ -48,7 +51,8 @@ pub fn pair<'c>(old: &[Located<'c>], new: &[Located<'c>]) -> Paired<'c> {
     let moved = by_key(&|one| (one.function.kind == Kind::Test).then(|| last(one.function)));
     let shaped =
         by_key(&|one| (!one.function.checks.is_empty()).then(|| one.function.shape.clone()));
-    let passes: [(&BTreeMap<String, Vec<usize>>, &dyn Fn(&Located<'c>) -> String); 3] = [
+    type Key<'k, 'c> = &'k dyn Fn(&Located<'c>) -> String;
+    let passes: [(&Index, Key<'_, 'c>); 3] = [
         (&named, &|one| format!("{}\n{}", one.file, one.function.name)),
         (&shaped, &|one| one.function.shape.clone()),
         (&moved, &|one| last(one.function)),
@@ -202,7 +206,8 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
             || about_same(a, b) && strength(&b.raw) < strength(&a.raw)
     };
     let other: Fits = |a, b| about_same(a, b);
-    let passes: [(Fits, fn(Seen<'c>) -> Fate<'c>); 4] = [
+    type Makes<'c> = fn(Seen<'c>) -> Fate<'c>;
+    let passes: [(Fits, Makes<'c>); 4] = [
         (same, |seen| Fate::Kept(seen, false)),
         (stronger, |seen| Fate::Kept(seen, true)),
         (weaker, Fate::Weaker),

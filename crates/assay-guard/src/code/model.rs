@@ -57,6 +57,8 @@ pub struct Function {
     pub knobs: Vec<Knob>,
     /// Lists that say what is tried: cases, seeds, faults.
     pub lists: Vec<Listed>,
+    /// Marked so that nothing else of its file is run.
+    pub only: bool,
     /// Expected to panic: line.
     pub should_panic: Option<usize>,
     /// The variables that are assigned once, with their values.

@@ -325,19 +325,23 @@ fn lenient(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
 fn knobs(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     let object = old.object();
     numbers(&object, old.file, new.file, &old.function.knobs, &new.function.knobs, findings);
-    // Retries that were not there, and limits to a search that had none.
-    let known: BTreeSet<&str> = old.function.knobs.iter().map(|k| k.name.as_str()).collect();
-    for knob in new.function.knobs.iter().filter(|k| !known.contains(k.name.as_str())) {
+    retried(&object, new.file, &old.function.knobs, &new.function.knobs, findings);
+}
+
+/// Retries that were not there, and limits to a search that had none.
+fn retried(object: &str, file: &str, old: &[Knob], new: &[Knob], findings: &mut Vec<Finding>) {
+    let known: BTreeSet<&str> = old.iter().map(|k| k.name.as_str()).collect();
+    for knob in new.iter().filter(|k| !known.contains(k.name.as_str())) {
         let limits = ["target_max_depth", "target_state_count"].contains(&knob.name.as_str());
         let retried = knob.rule == "R06" && knob.value > 0.0;
         if retried || limits {
             let text = format!("{} = {}", knob.name, knob.value);
-            let sides = (Some(whole(old)), Some(side(new.file, knob.line, &text)));
+            let sides = (None, Some(side(file, knob.line, &text)));
             let why = match retried {
                 true => format!("a failure is retried: {text}"),
                 false => format!("the search has a limit it had not: {text}"),
             };
-            findings.push(finding(id(knob.rule), object.clone(), Verdict::Weaker, sides, why));
+            findings.push(finding(id(knob.rule), object, Verdict::Weaker, sides, why));
         }
     }
 }
@@ -416,6 +420,7 @@ pub fn file(
     findings: &mut Vec<Finding>,
 ) {
     numbers(path, path, path, &old.knobs, &new.knobs, findings);
+    retried(path, path, &old.knobs, &new.knobs, findings);
     shortened(path, path, path, &old.lists, &new.lists, findings);
     let ids: BTreeSet<&str> =
         all.values().flat_map(|c| c.ids.iter().map(|(name, _)| name.as_str())).collect();

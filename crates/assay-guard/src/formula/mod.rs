@@ -214,7 +214,11 @@ pub enum Order {
 
 /// How `new` stands to `old`.
 pub fn compare(old: &Formula, new: &Formula) -> Order {
-    let (old, new) = (normal(old), normal(new));
+    let by_depth = |formula: &Formula| match canonical(&Term::Logic(Box::new(formula.clone()))) {
+        Term::Logic(inner) => normal(&inner),
+        other => normal(&Formula::Atom(other)),
+    };
+    let (old, new) = (by_depth(old), by_depth(new));
     if old == new {
         return Order::Same;
     }

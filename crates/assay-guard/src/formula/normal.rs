@@ -111,7 +111,10 @@ impl Normal {
 
     fn quant(&self, all: bool, variable: &str, domain: Option<Term>, mut body: Formula) -> Formula {
         let mut domain = domain;
-        while self.domains {
+        loop {
+            if !self.domains {
+                break;
+            }
             let element = || Term::name(variable);
             let (inner, condition) = match domain {
                 Some(Term::Apply(operator, mut args)) => match (operator.as_str(), args.len()) {

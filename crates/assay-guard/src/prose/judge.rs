@@ -5,6 +5,7 @@ use super::words::{
 };
 use crate::config::Config;
 use crate::finding::Verdict;
+use std::collections::BTreeSet;
 
 /// What can be said about a new wording: the rule, the direction, the reason.
 pub type Judged = (&'static str, Verdict, String);
@@ -91,14 +92,23 @@ fn hedges(a: &[String], b: &[String], found: &mut Vec<Judged>) {
 }
 
 fn absolutes(a: &[String], b: &[String], found: &mut Vec<Judged>) {
-    let has = |words: &[String], group: &[&str]| group.iter().any(|word| contains(words, word));
-    let first = |words: &[String], group: &'static [&'static str]| {
-        group.iter().find(|word| contains(words, word)).copied().unwrap_or_default()
+    let often = |words: &[String], group: &[&str]| -> usize {
+        group.iter().map(|word| count(words, word)).sum()
     };
-    let lost: Vec<&str> =
-        ABSOLUTES.iter().filter(|g| has(a, g) && !has(b, g)).map(|g| first(a, g)).collect();
-    let gained: Vec<&str> =
-        ABSOLUTES.iter().filter(|g| !has(a, g) && has(b, g)).map(|g| first(b, g)).collect();
+    let first = |words: &[String], other: &[String], group: &'static [&'static str]| {
+        let fewer = group.iter().find(|word| count(words, word) > count(other, word));
+        fewer.copied().unwrap_or_default()
+    };
+    let lost: Vec<&str> = ABSOLUTES
+        .iter()
+        .filter(|group| often(a, group) > often(b, group))
+        .map(|group| first(a, b, group))
+        .collect();
+    let gained: Vec<&str> = ABSOLUTES
+        .iter()
+        .filter(|group| often(a, group) < often(b, group))
+        .map(|group| first(b, a, group))
+        .collect();
     if !lost.is_empty() && gained.is_empty() {
         found.push(("Q03", Verdict::Weaker, format!("no longer says {}", lost.join(", "))));
     } else if lost.is_empty() && !gained.is_empty() {
@@ -110,8 +120,8 @@ fn absolutes(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     }
 }
 
-/// Where on a list of phrases a text is: the last, that is the longest match wins.
-fn rung(words: &[String], list: &[String]) -> Option<usize> {
+/// Which phrases of a list a text has; of those within one another the longest.
+fn rungs(words: &[String], list: &[String]) -> BTreeSet<usize> {
     let singular: Vec<String> = words
         .iter()
         .map(|word| match word.strip_suffix('s') {
@@ -121,35 +131,34 @@ fn rung(words: &[String], list: &[String]) -> Option<usize> {
         .collect();
     let hyphened = |phrase: &str| phrase.replace('-', " ");
     let spaced: Vec<String> = words.iter().flat_map(|w| w.split('-')).map(str::to_string).collect();
-    let present: Vec<(usize, usize)> = list
-        .iter()
-        .enumerate()
-        .filter(|(_, phrase)| {
+    let present: BTreeSet<usize> = (0..list.len())
+        .filter(|at| {
+            let phrase = &list[*at];
             contains(words, phrase)
                 || contains(&singular, phrase)
                 || contains(&spaced, &hyphened(phrase))
         })
-        .map(|(at, phrase)| (at, phrase.len()))
         .collect();
     // "logically equivalent" contains "equivalent", too.
-    let longest = present.iter().max_by_key(|(_, length)| *length)?;
-    Some(longest.0)
+    let inner = |at: usize| {
+        present.iter().any(|other| *other != at && list[*other].contains(list[at].as_str()))
+    };
+    present.iter().copied().filter(|at| !inner(*at)).collect()
 }
 
 fn lattices(a: &[String], b: &[String], config: &Config, found: &mut Vec<Judged>) {
     for (rule, lists) in [("Q04", &config.granularity), ("Q05", &config.equality)] {
         for list in lists {
-            let (Some(old), Some(new)) = (rung(a, list), rung(b, list)) else { continue };
+            let (old, new) = (rungs(a, list), rungs(b, list));
+            // What both mention did not step.
+            let (was, is) = (old.difference(&new).next(), new.difference(&old).next());
+            let (Some(&old), Some(&new)) = (was, is) else { continue };
             // A time after a number is a quantity, not a unit of what is promised.
             let timed = list.iter().any(|word| word == "second");
-            if old == new || timed && !(quantities(a).is_empty() && quantities(b).is_empty()) {
+            if timed && !(quantities(a).is_empty() && quantities(b).is_empty()) {
                 continue;
             }
             let (was, is) = (&list[old], &list[new]);
-            // Both words were there and still are: nothing stepped.
-            if contains(a, is) && contains(b, was) {
-                continue;
-            }
             match new > old {
                 true => found.push((rule, Verdict::Weaker, format!("{is} instead of {was}"))),
                 false => found.push((rule, Verdict::Stronger, format!("{is} instead of {was}"))),
@@ -158,88 +167,92 @@ fn lattices(a: &[String], b: &[String], config: &Config, found: &mut Vec<Judged>
     }
 }
 
+/// Words beside a number that is to be small.
+const MORE: &[&str] = &[
+    "within",
+    "at most",
+    "no more than",
+    "not more than",
+    "under",
+    "less than",
+    "below",
+    "up to",
+    "maximum",
+    "max",
+    "timeout",
+    "latency",
+    "fewer than",
+    "lose",
+    "loss",
+    "downtime",
+    "retries",
+    "retry",
+    "delay",
+    "lag",
+    "staleness",
+    "before",
+    "error rate",
+    "p99",
+    "p95",
+    "exceed",
+    "faster than",
+    "not exceed",
+    "drop",
+    "drops",
+    "tolerance",
+    "in",
+    "takes",
+    "respond",
+    "responds",
+    "recovers",
+    "failures",
+    "errors",
+    "warnings",
+    "requests",
+];
+
+/// Words beside a number that is to be large.
+const LESS: &[&str] = &[
+    "at least",
+    "no fewer than",
+    "no less than",
+    "minimum",
+    "min",
+    "keep",
+    "keeps",
+    "retain",
+    "retains",
+    "retained",
+    "retention",
+    "kept",
+    "availability",
+    "available",
+    "coverage",
+    "more than",
+    "over",
+    "survive",
+    "survives",
+    "tolerate",
+    "tolerates",
+    "throughput",
+    "replicas",
+    "copies",
+    "uptime",
+    "sustain",
+    "sustains",
+    "greater than",
+    "above",
+    "every",
+    "support",
+    "supports",
+    "handle",
+    "handles",
+    "stored",
+    "backups",
+];
+
 /// Which way of a number is permissive: more, less, or unknown.
 fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
-    const MORE: &[&str] = &[
-        "within",
-        "at most",
-        "no more than",
-        "not more than",
-        "under",
-        "less than",
-        "below",
-        "up to",
-        "maximum",
-        "max",
-        "timeout",
-        "latency",
-        "fewer than",
-        "lose",
-        "loss",
-        "downtime",
-        "retries",
-        "retry",
-        "delay",
-        "lag",
-        "staleness",
-        "before",
-        "error rate",
-        "p99",
-        "p95",
-        "exceed",
-        "faster than",
-        "not exceed",
-        "drop",
-        "drops",
-        "tolerance",
-        "in",
-        "takes",
-        "respond",
-        "responds",
-        "recovers",
-        "failures",
-        "errors",
-        "warnings",
-        "requests",
-    ];
-    const LESS: &[&str] = &[
-        "at least",
-        "no fewer than",
-        "no less than",
-        "minimum",
-        "min",
-        "keep",
-        "keeps",
-        "retain",
-        "retains",
-        "retained",
-        "retention",
-        "kept",
-        "availability",
-        "available",
-        "coverage",
-        "more than",
-        "over",
-        "survive",
-        "survives",
-        "tolerate",
-        "tolerates",
-        "throughput",
-        "replicas",
-        "copies",
-        "uptime",
-        "sustain",
-        "sustains",
-        "greater than",
-        "above",
-        "every",
-        "support",
-        "supports",
-        "handle",
-        "handles",
-        "stored",
-        "backups",
-    ];
     let text = &quantity.text;
     if text.starts_with(['<', '≤']) {
         return Some(true);

@@ -6,5 +6,5 @@ mod rules;
 mod statements;
 mod words;
 
-pub use rules::compare;
+pub use rules::{compare, is_document};
 pub use statements::{Statement, statements};

@@ -41,7 +41,7 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
 }
 
 /// Whether a file is a document with requirements.
-fn is_document(path: &str, config: &Config) -> bool {
+pub fn is_document(path: &str, config: &Config) -> bool {
     let lower = path.to_ascii_lowercase();
     let listed = config.requirements.iter().any(|pattern| matches(pattern, path));
     match extension(path).as_str() {
@@ -228,7 +228,7 @@ impl Documents<'_> {
     fn gone(&self, one: &Placed, findings: &mut Vec<Finding>) {
         let asked = one.asks(self.config);
         let with_id = one.statement.id.is_some() && !out_of_scope(&one.statement.headings);
-        if !asked && !with_id || one.statement.row && !with_id {
+        if !with_id && (!asked || one.statement.row) {
             return;
         }
         let rule = if one.statement.boxed && one.statement.id.is_none() { "Q10" } else { "Q08" };

@@ -159,6 +159,14 @@ impl Pair<'_> {
             let reason = format!("{name} is no longer checked by this configuration");
             self.push("C01", name, Verdict::Weaker, (Some(line), None), reason, findings);
         }
+        let was: BTreeSet<&str> = self.old.1.checked().map(|(name, _)| name).collect();
+        for (name, line) in self.new.1.checked().filter(|(name, _)| !was.contains(name)) {
+            if renames.values().any(|new| new == name) {
+                continue;
+            }
+            let reason = format!("{name} is checked by this configuration now");
+            self.push("C01", name, Verdict::Stronger, (None, Some(line)), reason, findings);
+        }
     }
 
     fn constants(&self, config: &Config, findings: &mut Vec<Finding>) {

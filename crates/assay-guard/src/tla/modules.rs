@@ -49,7 +49,7 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
                 module.file,
                 Verdict::Suspect,
                 (None, Some(side)),
-                "is not TLA+ from this line on; what stands there could not be compared: correct it",
+                "is not TLA+ from this line on; what stands there was not compared: correct it",
             ));
         }
     }

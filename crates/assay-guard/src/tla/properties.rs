@@ -220,10 +220,13 @@ impl<'c> Comparer<'c> {
             return Some(self.finding("T03", Verdict::Weaker, both, reason));
         }
         let parts = (aggregate(before, self.old), aggregate(after, self.new));
-        if let (Some(was), now) = &parts
-            && order != Order::Stronger
-        {
+        if let (Some(was), now) = &parts {
             let is: BTreeSet<&str> = now.clone().unwrap_or_default();
+            let gained: Vec<&str> = is.difference(was).copied().collect();
+            if !gained.is_empty() && order == Order::Stronger {
+                let reason = format!("{name} includes {}, too", gained.join(", "));
+                return Some(self.finding("T10", Verdict::Stronger, both, reason));
+            }
             let lost: Vec<&str> = was.difference(&is).copied().collect();
             if !lost.is_empty() && order == Order::Weaker {
                 let reason = format!("{name} no longer includes {}", lost.join(", "));

@@ -280,7 +280,10 @@ impl<'s> Reader<'s> {
                 let what = self.term(inner);
                 unchanged(what)
             }
-            other => Term::apply(other, vec![self.term(inner)]),
+            other => match self.term(inner) {
+                Term::Number(number) if other == "negative" => Term::number(-number.0),
+                inner => Term::apply(other, vec![inner]),
+            },
         }
     }
 

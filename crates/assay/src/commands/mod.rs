@@ -5,6 +5,7 @@ mod doctor;
 mod explain;
 mod gallery;
 mod generate;
+mod guard;
 mod heal;
 mod history;
 mod inside;
@@ -42,6 +43,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Kv(command) => kv::run(command),
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
+        Command::Guard(args) => guard::run(*args),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Completions { shell } => generate::completions(shell),

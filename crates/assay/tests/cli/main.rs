@@ -3,6 +3,7 @@
 mod browser;
 mod check;
 mod corpus;
+mod guard;
 mod heal;
 mod histories;
 mod hostile_input;

@@ -5,6 +5,38 @@ use crate::code::ast::{Arg, Expr, ExprKind};
 use crate::syntax::{children, line, named};
 use tree_sitter::Node;
 
+/// Nodes that only wrap an expression.
+const WRAPPERS: &[&str] = &[
+    "parenthesized_expression",
+    "await",
+    "await_expression",
+    "expression_list",
+    "non_null_expression",
+    "literal_element",
+    "as_expression",
+    "cast_expression",
+    "satisfies_expression",
+    "as_pattern",
+    "with_item",
+    "expression_statement",
+    "expression_case",
+];
+
+/// Nodes that list values, or names with values.
+const LISTS: &[&str] = &[
+    "list",
+    "tuple",
+    "set",
+    "array",
+    "array_initializer",
+    "literal_value",
+    "element_value_array_initializer",
+    "argument_list",
+    "arguments",
+    "dictionary",
+    "object",
+];
+
 impl Reader<'_> {
     pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
         if self.depth > DEPTH_MAX {
@@ -24,33 +56,9 @@ impl Reader<'_> {
         nodes.iter().map(|node| self.expr(*node)).collect()
     }
 
-    fn expression(&mut self, node: Node<'_>) -> ExprKind {
-        let parts = named(node);
-        match node.kind() {
-            "parenthesized_expression"
-            | "await"
-            | "await_expression"
-            | "expression_list"
-            | "non_null_expression"
-            | "literal_element"
-            | "as_expression"
-            | "cast_expression"
-            | "satisfies_expression"
-            | "as_pattern"
-            | "with_item"
-            | "expression_statement"
-            | "expression_case"
-                if !parts.is_empty() =>
-            {
-                let inner = match node.kind() {
-                    "cast_expression" => parts[parts.len() - 1],
-                    "expression_list" if parts.len() > 1 => {
-                        return ExprKind::List(self.all(&parts));
-                    }
-                    _ => parts[0],
-                };
-                self.expr(inner).kind
-            }
+    /// What has no parts that matter.
+    fn literal(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        Some(match node.kind() {
             "true" => ExprKind::Bool(true),
             "false" => ExprKind::Bool(false),
             "none" | "nil" | "null" | "null_literal" | "undefined" => ExprKind::Null,
@@ -82,6 +90,21 @@ impl Reader<'_> {
                 name => ExprKind::Name(name.replace('.', "::")),
             },
             "class_literal" => ExprKind::Name(self.text(node).trim_end_matches(".class").into()),
+            _ => return None,
+        })
+    }
+
+    fn expression(&mut self, node: Node<'_>) -> ExprKind {
+        if let Some(literal) = self.literal(node) {
+            return literal;
+        }
+        let parts = named(node);
+        match node.kind() {
+            kind if WRAPPERS.contains(&kind) && !parts.is_empty() => match kind {
+                "cast_expression" => self.expr(parts[parts.len() - 1]).kind,
+                "expression_list" if parts.len() > 1 => ExprKind::List(self.all(&parts)),
+                _ => self.expr(parts[0]).kind,
+            },
             "call"
             | "call_expression"
             | "method_invocation"
@@ -109,15 +132,7 @@ impl Reader<'_> {
                     None => ExprKind::Name(self.text(node).to_string()),
                 }
             }
-            "list"
-            | "tuple"
-            | "set"
-            | "array"
-            | "array_initializer"
-            | "literal_value"
-            | "element_value_array_initializer"
-            | "argument_list"
-            | "arguments" => self.list(&parts),
+            kind if LISTS.contains(&kind) => self.list(&parts),
             "composite_literal" => match node.child_by_field_name("body") {
                 Some(body) => self.expr(body).kind,
                 None => ExprKind::Name(self.text(node).to_string()),
@@ -126,7 +141,6 @@ impl Reader<'_> {
                 Some(value) => self.expr(value).kind,
                 None => ExprKind::Other("array".into(), self.all(&parts)),
             },
-            "dictionary" | "object" => self.list(&parts),
             "generator_expression" | "list_comprehension" | "set_comprehension" => self.each(node),
             "lambda"
             | "arrow_function"

@@ -5,6 +5,46 @@ use crate::code::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::{children, line, named};
 use tree_sitter::Node;
 
+/// Nodes that only group statements.
+const GROUPS: &[&str] = &[
+    "block",
+    "statement_block",
+    "statement_list",
+    "else_clause",
+    "finally_clause",
+    "switch_body",
+    "switch_block",
+    "expression_switch_statement",
+    "switch_block_statement_group",
+    "program",
+    "constructor_body",
+    "defer_statement",
+    "go_statement",
+    "expression_case",
+    "default_case",
+    "switch_case",
+    "labeled_statement",
+    "match_statement",
+    "case_clause",
+];
+
+/// Nodes that declare or assign.
+const VARIABLES: &[&str] = &[
+    "lexical_declaration",
+    "variable_declaration",
+    "local_variable_declaration",
+    "field_declaration",
+    "public_field_definition",
+    "var_declaration",
+    "const_declaration",
+    "short_var_declaration",
+    "var_spec",
+    "const_spec",
+    "variable_declarator",
+    "assignment_statement",
+    "var_spec_list",
+];
+
 impl Reader<'_> {
     /// The statements of a body; an expression counts as what is returned.
     pub(super) fn statements(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -28,41 +68,11 @@ impl Reader<'_> {
     fn statement(&mut self, node: Node<'_>) -> Vec<Stmt> {
         let parts = named(node);
         let kind = match node.kind() {
-            "block"
-            | "statement_block"
-            | "statement_list"
-            | "else_clause"
-            | "finally_clause"
-            | "switch_body"
-            | "switch_block"
-            | "expression_switch_statement"
-            | "switch_block_statement_group"
-            | "program"
-            | "constructor_body"
-            | "defer_statement"
-            | "go_statement"
-            | "expression_case"
-            | "default_case"
-            | "switch_case"
-            | "labeled_statement"
-            | "match_statement"
-            | "case_clause" => {
+            kind if GROUPS.contains(&kind) => {
                 return self.each_of(parts);
             }
             "expression_statement" => return self.expression_statement(node, &parts),
-            "lexical_declaration"
-            | "variable_declaration"
-            | "local_variable_declaration"
-            | "field_declaration"
-            | "public_field_definition"
-            | "var_declaration"
-            | "const_declaration"
-            | "short_var_declaration"
-            | "var_spec"
-            | "const_spec"
-            | "variable_declarator"
-            | "assignment_statement"
-            | "var_spec_list" => {
+            kind if VARIABLES.contains(&kind) => {
                 return self.variables(node);
             }
             "if_statement" | "elif_clause" => return vec![self.condition(node)],

@@ -78,30 +78,34 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             ExprKind::Fields(fields)
         }
         syn::Expr::Closure(closure) => {
-            let names = closure.inputs.iter().map(|p| p.to_token_stream().to_string());
+            let names = closure.inputs.iter().map(|input| match input {
+                syn::Pat::Type(typed) => typed.pat.to_token_stream().to_string(),
+                other => other.to_token_stream().to_string(),
+            });
             ExprKind::Lambda(names.collect(), statements::body(&closure.body, depth))
         }
         syn::Expr::Macro(called) => macro_call(&called.mac, depth),
-        syn::Expr::If(branch) => {
-            let value = |list: &[syn::Stmt]| match list {
-                [syn::Stmt::Expr(only, None)] => Some(boxed(only, depth)),
-                _ => None,
-            };
-            let then = value(&branch.then_branch.stmts);
-            let otherwise = branch.else_branch.as_ref().and_then(|(_, other)| match &**other {
-                syn::Expr::Block(block) => value(&block.block.stmts),
-                other => Some(boxed(other, depth)),
-            });
-            match (then, otherwise) {
-                (Some(a), Some(b)) => ExprKind::Choice(boxed(&branch.cond, depth), a, b),
-                _ => opaque(expression),
-            }
-        }
+        syn::Expr::If(branch) => choice(branch, depth).unwrap_or_else(|| opaque(expression)),
         syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) | syn::Expr::Match(_) => {
             ExprKind::Lambda(Vec::new(), statements::body(expression, depth))
         }
         _ => opaque(expression),
     }
+}
+
+/// A condition whose branches are values.
+fn choice(branch: &syn::ExprIf, depth: usize) -> Option<ExprKind> {
+    let value = |list: &[syn::Stmt]| match list {
+        [syn::Stmt::Expr(only, None)] => Some(boxed(only, depth)),
+        _ => None,
+    };
+    let then = value(&branch.then_branch.stmts)?;
+    let (_, other) = branch.else_branch.as_ref()?;
+    let otherwise = match &**other {
+        syn::Expr::Block(block) => value(&block.block.stmts)?,
+        other => boxed(other, depth),
+    };
+    Some(ExprKind::Choice(boxed(&branch.cond, depth), then, otherwise))
 }
 
 fn opaque(expression: &syn::Expr) -> ExprKind {

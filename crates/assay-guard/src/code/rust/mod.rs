@@ -21,7 +21,7 @@ pub fn parse(source: &str) -> Program {
     }
     match syn::parse_file(source) {
         Ok(file) => {
-            let owner = Owner { names: Vec::new(), annotations: Vec::new() };
+            let owner = Owner { names: Vec::new(), annotations: annotations(&file.attrs) };
             items(&file.items, &owner, &mut program);
         }
         Err(error) => program.error = Some(error.span().start().line.max(1)),
@@ -88,11 +88,9 @@ fn items(list: &[syn::Item], owner: &Owner, program: &mut Program) {
                 }
             }
             syn::Item::Impl(block) => implementation(block, owner, program),
-            syn::Item::Enum(list) => {
-                if super::is_registry(&list.ident.to_string()) {
-                    let ids = list.variants.iter().map(|v| (v.ident.to_string(), line_of(v)));
-                    program.ids.extend(ids);
-                }
+            syn::Item::Enum(list) if super::is_registry(&list.ident.to_string()) => {
+                let ids = list.variants.iter().map(|v| (v.ident.to_string(), line_of(v)));
+                program.ids.extend(ids);
             }
             syn::Item::Const(constant) => {
                 let name = constant.ident.to_string();
