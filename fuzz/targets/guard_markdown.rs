@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    assay_fuzz::guard_file("docs/prd.md", bytes);
+    assay_fuzz::guard_file("requirements/prd.md", bytes);
 });

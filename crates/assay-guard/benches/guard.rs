@@ -44,7 +44,7 @@ fn content(at: usize, weaker: bool) -> (String, String) {
                 let _ = writeln!(text, "- AC-{at}-{item}: The answer {must} be right.");
                 let _ = writeln!(text, "- REQ-{}: It {must} be quick.", at * 100 + item);
             }
-            (format!("docs/d{}/r{at}.md", at % 50), text)
+            (format!("requirements/d{}/r{at}.md", at % 50), text)
         }
         _ => {
             text.push_str("package a\n");

@@ -125,7 +125,8 @@ impl Report {
         for (file, approval, _) in &usable {
             let covers = |r: &Reported| approval.covers(&r.finding);
             let about = |r: &Reported| {
-                r.finding.object == approval.object && r.finding.rule.0 == approval.rule
+                let open = !matches!(r.status, Status::Approved { .. });
+                open && r.finding.object == approval.object
             };
             if !findings.iter().any(covers) && findings.iter().any(about) {
                 let refusal = crate::approval::Refusal::Stale(approval.object.clone());

@@ -297,6 +297,8 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
             }
         }
     }
+    let was: BTreeSet<String> = old.iter().map(|(_, c)| bare(&c.text)).collect();
+    let files: BTreeSet<&str> = old.iter().map(|(file, _)| file.as_str()).collect();
     let found: BTreeSet<String> = new.iter().map(|(_, c)| bare(&c.text)).collect();
     for (file, command) in old.iter().filter(|(_, c)| is_check(&c.text)) {
         if found.contains(&bare(&command.text)) {
@@ -339,6 +341,16 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
                 findings.push(finding(id("K01"), object, Verdict::Weaker, sides, reason));
             }
         }
+    }
+    for (at, (file, command)) in new.iter().enumerate() {
+        let known = taken[at] || was.contains(&bare(&command.text));
+        if known || !is_check(&command.text) || !files.contains(file.as_str()) {
+            continue;
+        }
+        let place = Side { file, line: command.line, text: &command.text };
+        let object = format!("{file}::{}", command.job);
+        let reason = format!("`{}` is run, too", command.text);
+        findings.push(finding(id("K01"), object, Verdict::Stronger, (None, Some(place)), reason));
     }
 }
 

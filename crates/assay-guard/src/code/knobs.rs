@@ -162,7 +162,9 @@ fn tried(name: &str, value: &Expr, function: &mut Function) {
         _ => return,
     };
     let list = match &value.kind {
-        ExprKind::Call(_, args) if args.len() == 1 => &args[0].value,
+        ExprKind::Call(callee, args) if args.len() == 1 && callee.last_name() != "vec!" => {
+            &args[0].value
+        }
         _ => value,
     };
     let items: Vec<String> = match &list.kind {

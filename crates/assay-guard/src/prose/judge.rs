@@ -91,6 +91,19 @@ fn hedges(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     }
 }
 
+/// Words that allow more than one number.
+const BOUNDS: &[&str] = &[
+    "at most",
+    "at least",
+    "up to",
+    "no more than",
+    "no fewer than",
+    "no less than",
+    "not more than",
+    "minimum",
+    "maximum",
+];
+
 fn absolutes(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     let often = |words: &[String], group: &[&str]| -> usize {
         group.iter().map(|word| count(words, word)).sum()
@@ -113,6 +126,12 @@ fn absolutes(a: &[String], b: &[String], found: &mut Vec<Judged>) {
         found.push(("Q03", Verdict::Weaker, format!("no longer says {}", lost.join(", "))));
     } else if lost.is_empty() && !gained.is_empty() {
         found.push(("Q03", Verdict::Stronger, format!("now says {}", gained.join(", "))));
+    } else if lost.iter().all(|word| word.starts_with("exact"))
+        && gained.iter().all(|word| BOUNDS.contains(word))
+        && !lost.is_empty()
+    {
+        let (lost, gained) = (lost.join(", "), gained.join(", "));
+        found.push(("Q03", Verdict::Weaker, format!("says {gained} instead of {lost}")));
     } else if !lost.is_empty() {
         let (lost, gained) = (lost.join(", "), gained.join(", "));
         let reason = format!("says {gained} instead of {lost}");
@@ -262,6 +281,17 @@ fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
     }
     // The nearest telling word before the number decides, then any word.
     let before = &words[quantity.at.saturating_sub(4)..quantity.at];
+    let said = |list: &[String], any: &[&str]| any.iter().any(|word| contains(list, word));
+    if said(before, &["tolerate", "tolerates", "survive", "survives", "withstand", "withstands"]) {
+        return Some(false);
+    }
+    // A load that is to be carried, unless it is a limit.
+    let after = &words[quantity.at..(quantity.at + 5).min(words.len())];
+    let limit = ["at most", "no more than", "not more than", "limit", "exceed", "up to"];
+    let load = ["per", "concurrent", "rps", "qps", "ops", "simultaneous"];
+    if quantity.kind.is_empty() && said(after, &load) && !said(before, &limit) {
+        return Some(false);
+    }
     let nearest = |list: &[&str]| list.iter().any(|word| contains(before, word));
     match (nearest(MORE), nearest(LESS)) {
         (true, false) => return Some(true),

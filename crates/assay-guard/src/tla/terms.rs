@@ -164,7 +164,7 @@ impl<'s> Reader<'s> {
                 )
             })
             .collect();
-        if parts.is_empty() {
+        if parts.is_empty() && !matches!(kind, "set" | "list") {
             return Term::name(self.text(node));
         }
         match kind {

@@ -174,8 +174,8 @@ fn guard_pages() -> Vec<Page> {
             code: rule.id.to_string(),
             title: format!("guard: {}", rule.title),
             text: format!(
-                "{}.\n\n`assay guard` reports it with both places. A level is set in assay.toml:\n\n\
-                 [guard.rules]\n{} = \"warn\"",
+                "{}.\n\n`assay guard` reports it with both places. Its level is set in \
+                 assay.toml:\n\n[guard.rules]\n{} = \"warn\"",
                 capitalised(rule.why),
                 rule.id
             ),

@@ -175,7 +175,7 @@ fn init(args: &InitArgs) -> Result<Exit, Trouble> {
         executable(&path, text.starts_with("#!"))?;
         anstream::println!("{}: written", path.display());
     }
-    anstream::println!("next: assay guard; what it may be told stands in docs of assay.toml");
+    anstream::println!("next: assay guard; what assay.toml can tell it: assay guard schema");
     Ok(Exit::Upheld)
 }
 
