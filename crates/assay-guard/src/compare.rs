@@ -29,13 +29,19 @@ fn all(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
     findings.extend(code::compare(before, after, config));
     findings.extend(prose::compare(before, after, config));
     findings.extend(checks::compare(before, after, config));
-    findings.retain(|finding| config.level(finding.rule) != Level::Off);
+    findings.retain(|finding| level(finding, config) != Level::Off);
     findings.sort_by(|a, b| {
         let key = |f: &Finding| (f.verdict, f.place().cloned(), f.rule, f.object.clone());
         key(a).cmp(&key(b))
     });
     findings.dedup();
     findings
+}
+
+/// How seriously a finding is taken. Nobody switches off that something was switched off.
+pub fn level(finding: &Finding, config: &Config) -> Level {
+    let own = finding.place().is_some_and(|place| checks::own_configuration(&place.file));
+    if own { Level::Error } else { config.level(finding.rule) }
 }
 
 /// Whether any rule looks at a file of this path.

@@ -117,7 +117,7 @@ impl Report {
             .into_iter()
             .map(|finding| {
                 let status = status(&finding, &usable);
-                let level = config.level(finding.rule);
+                let level = crate::compare::level(&finding, config);
                 Reported { key: finding.key(), finding, level, status }
             })
             .collect();

@@ -211,7 +211,7 @@ impl Reader<'_> {
                 .paths
                 .iter()
                 .any(|own| crate::config::matches(own.trim_start_matches("./"), path));
-        asked && !self.config.ignores(path)
+        asked && (crate::checks::own_configuration(path) || !self.config.ignores(path))
     }
 
     fn entries(&self, tree: Option<ObjectId>) -> Result<Entries, ReadError> {

@@ -6,4 +6,4 @@ mod rules;
 mod settings;
 
 pub use flat::settings;
-pub use rules::{compare, is_configuration};
+pub use rules::{compare, is_configuration, own_configuration};

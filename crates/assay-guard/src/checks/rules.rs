@@ -18,6 +18,49 @@ enum Kind {
     Settings,
 }
 
+/// Files with settings of linters, coverage, compilers and test runners.
+const SETTINGS: &[&str] = &[
+    "codecov.yml",
+    ".codecov.yml",
+    "codecov.yaml",
+    ".coveragerc",
+    "setup.cfg",
+    "tox.ini",
+    "pyproject.toml",
+    "pytest.ini",
+    "mypy.ini",
+    ".mypy.ini",
+    "ruff.toml",
+    ".ruff.toml",
+    ".flake8",
+    ".pylintrc",
+    "package.json",
+    "tsconfig.json",
+    ".eslintrc.json",
+    ".eslintrc",
+    ".eslintrc.yml",
+    ".eslintrc.yaml",
+    "jest.config.json",
+    ".nycrc",
+    ".nycrc.json",
+    "cargo.toml",
+    "clippy.toml",
+    ".clippy.toml",
+    "deny.toml",
+    "tarpaulin.toml",
+    ".golangci.yml",
+    ".golangci.yaml",
+    "nextest.toml",
+    "stryker.conf.json",
+    "sonar-project.properties",
+    ".rubocop.yml",
+    "biome.json",
+    ".c8rc.json",
+    "mutants.toml",
+    ".pre-commit-config.yaml",
+    "assay.toml",
+];
+
 fn kind(path: &str) -> Option<Kind> {
     let name = file_name(path).to_ascii_lowercase();
     let extension = extension(path);
@@ -45,48 +88,13 @@ fn kind(path: &str) -> Option<Kind> {
     if matches!(extension.as_str(), "sh" | "bash") {
         return Some(Kind::Script);
     }
-    let names = [
-        "codecov.yml",
-        ".codecov.yml",
-        "codecov.yaml",
-        ".coveragerc",
-        "setup.cfg",
-        "tox.ini",
-        "pyproject.toml",
-        "pytest.ini",
-        "mypy.ini",
-        ".mypy.ini",
-        "ruff.toml",
-        ".ruff.toml",
-        ".flake8",
-        ".pylintrc",
-        "package.json",
-        "tsconfig.json",
-        ".eslintrc.json",
-        ".eslintrc",
-        ".eslintrc.yml",
-        ".eslintrc.yaml",
-        "jest.config.json",
-        ".nycrc",
-        ".nycrc.json",
-        "cargo.toml",
-        "clippy.toml",
-        ".clippy.toml",
-        "deny.toml",
-        "tarpaulin.toml",
-        ".golangci.yml",
-        ".golangci.yaml",
-        "nextest.toml",
-        "stryker.conf.json",
-        "sonar-project.properties",
-        ".rubocop.yml",
-        "biome.json",
-        ".c8rc.json",
-        "mutants.toml",
-        ".pre-commit-config.yaml",
-    ];
     let tsconfig = name.starts_with("tsconfig") && extension == "json";
-    (names.contains(&name.as_str()) || tsconfig).then_some(Kind::Settings)
+    (SETTINGS.contains(&name.as_str()) || tsconfig).then_some(Kind::Settings)
+}
+
+/// Whether a file is the guard's own configuration: what it switches off is always told.
+pub fn own_configuration(path: &str) -> bool {
+    path == "assay.toml"
 }
 
 /// Whether a file is one of these.
@@ -133,7 +141,7 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
             new_all.extend(all(new));
         }
         if kind == Kind::Settings
-            && let (Some(old), new) = (old, new)
+            && let (Some(old), new) = (old.or(own_configuration(path).then_some("")), new)
         {
             let name = file_name(path);
             let own = match extension(path).as_str() {

@@ -137,8 +137,19 @@ const IGNORES: &[&str] = &[
 ];
 
 /// Lists whose shrinking looks at less.
-const SELECTS: &[&str] =
-    &["select", "extend-select", "enable", "testpaths", "include", "linters", "testmatch"];
+const SELECTS: &[&str] = &[
+    "select",
+    "extend-select",
+    "enable",
+    "testpaths",
+    "include",
+    "linters",
+    "testmatch",
+    "agents",
+    "requirements",
+    "assertions",
+    "bounds",
+];
 
 fn number(value: &str) -> Option<f64> {
     value.trim().trim_end_matches('%').trim().parse().ok().filter(|n: &f64| n.is_finite())

@@ -206,8 +206,13 @@ fn what_is_stronger_or_moved_is_clean_and_what_is_suspect_ends_with_two() {
     repository.write("spec/Bank.cfg", &format!("{CFG}CONSTRAINT Small\n"));
     let run = repository.run(&[]);
     assert_eq!(run.code, 2, "{}{}", run.out, run.err);
-    repository.write("assay.toml", "[guard.rules]\nC04 = \"off\"\n");
-    assert_eq!(repository.run(&[]).code, 0, "switched off");
+    repository.write("assay.toml", "[guard.rules]\nC04 = \"off\"\nK04 = \"off\"\n");
+    let run = repository.run(&[]);
+    assert_eq!(run.code, 1, "switching off is told: {}", run.out);
+    assert!(run.out.contains("guard/rules/C04 is off"), "{}", run.out);
+    repository.git(&["add", "assay.toml"]);
+    repository.git(&["commit", "-q", "-m", "levels", "--", "assay.toml"]);
+    assert_eq!(repository.run(&[]).code, 0, "switched off before");
     repository.write("assay.toml", "[guard.rules]\nX99 = \"off\"\n");
     let run = repository.run(&[]);
     assert_eq!(run.code, 65, "{}", run.err);
