@@ -61,6 +61,7 @@ impl Normal {
 
     fn relation(&self, rel: Rel, a: &Term, b: &Term, negate: bool) -> Formula {
         let (mut a, mut b) = (self.term(a), self.term(b));
+        let rel = counted(rel, &mut a, &mut b);
         if rel == Rel::Eq || rel == Rel::Same {
             for (constant, other) in [(&a, &b), (&b, &a)] {
                 if let Term::Name(name) = constant
@@ -179,6 +180,28 @@ impl Normal {
             },
             other => other.clone(),
         }
+    }
+}
+
+/// What counts is not below zero, so more than none is not none: one form for both.
+fn counted(rel: Rel, a: &mut Term, b: &mut Term) -> Rel {
+    let counts = |term: &Term| {
+        let names = ["len", "calls", "call Len", "call Cardinality"];
+        matches!(term, Term::Apply(name, _) if names.contains(&name.as_str()))
+    };
+    let is = |term: &Term, value: f64| term.as_number() == Some(value);
+    match rel {
+        Rel::Lt if is(a, 0.0) && counts(b) => Rel::Ne,
+        Rel::Le if is(a, 1.0) && counts(b) => {
+            *a = Term::number(0.0);
+            Rel::Ne
+        }
+        Rel::Lt if counts(a) && is(b, 1.0) => {
+            *b = Term::number(0.0);
+            Rel::Eq
+        }
+        Rel::Le if counts(a) && is(b, 0.0) => Rel::Eq,
+        other => other,
     }
 }
 

@@ -36,7 +36,7 @@ pub fn compare(path: &str, old: Option<&str>, new: Option<&str>, config: &Config
             after.0.then(|| Side { file: path, line: after.1, text: &b.1 }),
         );
         let mut push = |rule: &'static str, verdict, reason: String| {
-            findings.push(finding(id(rule), name.clone(), verdict, sides, reason));
+            findings.push(finding(id(rule), format!("{path}::{name}"), verdict, sides, reason));
         };
         if change.what == "claim" || change.what == "hypothesis" {
             for (rule, verdict, reason) in judge(&change.old, &change.new, config) {
