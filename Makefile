@@ -28,6 +28,7 @@ bench: ## measure checkers, plans, proxies, what each kind of harness does to a 
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
+	cargo bench -p assay-guard --bench guard
 	cargo bench -p assay-nemesis --bench proxy
 	cargo bench -p assay-nemesis --bench distortion
 	cargo bench -p assay-runner --bench overhead

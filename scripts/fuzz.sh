@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every reader of histories and plans, and every checker, with libFuzzer, on the stable toolchain.
+# Fuzzes every reader of histories, plans and what the guard compares, and every checker, with libFuzzer, on the stable toolchain.
 #
 #   FUZZ_SECONDS=60    how long each target runs
 #   FUZZ_SEED=…        the seed of every target (default: drawn anew, and printed)
@@ -21,6 +21,16 @@ TARGETS=(
     "transactions edn"
     "oracles edn"
     "plan plan"
+    "guard_tla tla"
+    "guard_cfg tla"
+    "guard_rust code"
+    "guard_python code"
+    "guard_go code"
+    "guard_typescript code"
+    "guard_java code"
+    "guard_markdown plan"
+    "guard_workflow code"
+    "guard_settings code"
 )
 readonly INPUT_BYTES_MAX=4096
 readonly ONE_INPUT_SECONDS_MAX=20

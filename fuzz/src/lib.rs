@@ -9,6 +9,10 @@ mod checks;
 
 pub use checks::check_and_verify;
 
+mod guards;
+
+pub use guards::guard_file;
+
 mod plans;
 
 pub use plans::read_plan;

@@ -2,12 +2,16 @@
 
 mod agent;
 mod desk;
+mod guard;
 mod plan;
 mod run;
 mod systems;
 
 pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
 pub use desk::{DeskCommand, DeskRunArgs};
+pub use guard::{
+    ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
+};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -58,6 +62,7 @@ pub enum Command {
     /// log, report, verify, amend, resume, clean, list, import, demo.
     #[command(subcommand)]
     Desk(Box<DeskCommand>),
+    Guard(Box<GuardArgs>),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),

@@ -158,11 +158,29 @@ fn pages() -> Vec<Page> {
     pages.extend(checker_pages());
     pages.extend(super::verdict_pages::pages());
     pages.extend(of(super::plan_pages::pages()));
+    pages.extend(guard_pages());
     pages
 }
 
 fn of(pages: Vec<(String, String, String)>) -> Vec<Page> {
     pages.into_iter().map(|(code, title, text)| Page { code, title, text }).collect()
+}
+
+/// The rules of the guard.
+fn guard_pages() -> Vec<Page> {
+    let rules = assay_guard::rules::RULES.iter();
+    rules
+        .map(|rule| Page {
+            code: rule.id.to_string(),
+            title: format!("guard: {}", rule.title),
+            text: format!(
+                "{}.\n\n`assay guard` reports it with both places. Its level is set in \
+                 assay.toml:\n\n[guard.rules]\n{} = \"warn\"",
+                capitalised(rule.why),
+                rule.id
+            ),
+        })
+        .collect()
 }
 
 /// Transactions: what they do, what can be wrong, and which models forbid it.

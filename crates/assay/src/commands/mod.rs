@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod gallery;
 mod generate;
+mod guard;
 mod heal;
 mod history;
 mod inside;
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
         Command::Desk(command) => desk::run(&command),
+        Command::Guard(args) => guard::run(*args),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),

@@ -4,6 +4,7 @@ mod agents;
 mod browser;
 mod check;
 mod corpus;
+mod guard;
 mod heal;
 mod histories;
 mod hostile_input;

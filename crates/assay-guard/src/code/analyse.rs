@@ -1,0 +1,617 @@
+//! From a syntax tree to what is checked.
+
+use super::assertions::{asserted, fails, raising};
+use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
+use super::logic::{formula, term};
+use super::model::{Check, Checks, Function, Kind, Skip};
+use super::{knobs, names};
+use crate::config::Config;
+use crate::formula::{Definition, Formula, Rel, Term};
+use std::collections::BTreeMap;
+
+/// What a program checks.
+pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> Checks {
+    let mut checks = Checks { error: program.error, ids: program.ids.clone(), ..Checks::default() };
+    let walker = Walker { path, source, config };
+    for item in &program.items {
+        walker.item(item, None, &mut checks);
+    }
+    let whole = Item { name: vec!["(top)".into()], body: program.top.clone(), ..Item::default() };
+    let mut found = walker.collect(&whole, Kind::Other, &mut checks);
+    checks.knobs = std::mem::take(&mut found.knobs);
+    checks.lists = std::mem::take(&mut found.lists);
+    if !found.checks.is_empty() {
+        checks.functions.push(found);
+    }
+    for_all(path, source, program, &mut checks);
+    checks.functions.retain(|function| {
+        function.kind != Kind::Other
+            || !function.checks.is_empty()
+            || !function.knobs.is_empty()
+            || !function.lists.is_empty()
+    });
+    checks
+}
+
+/// What is said once about all tests of a file.
+fn for_all(path: &str, source: &str, program: &Program, checks: &mut Checks) {
+    let mut all: Vec<Skip> = Vec::new();
+    for statement in &program.top {
+        if let StmtKind::Let(name, value) = &statement.kind
+            && name == "pytestmark"
+        {
+            let marks = match &value.kind {
+                ExprKind::List(marks) => marks.iter().collect(),
+                _ => vec![value],
+            };
+            all.extend(marks.into_iter().filter_map(|mark| names::skip(mark, path)));
+        }
+    }
+    // A condition of the build in the head of a file of Go.
+    let tag = source.lines().enumerate().take(40).find(|(_, line)| line.starts_with("//go:build"));
+    if let (true, Some((at, line))) = (path.ends_with("_test.go"), tag) {
+        all.push(Skip { line: at + 1, text: line.to_string(), conditional: true });
+    }
+    let chosen = checks.functions.iter().find(|function| function.only).map(|f| f.line);
+    for function in checks.functions.iter_mut().filter(|f| f.kind == Kind::Test) {
+        function.skips.extend(all.iter().cloned());
+        if let (Some(line), false) = (chosen, function.only) {
+            let text = "only another test of this file is run".to_string();
+            function.skips.push(Skip { line, text, conditional: false });
+        }
+    }
+}
+
+struct Walker<'w> {
+    path: &'w str,
+    source: &'w str,
+    config: &'w Config,
+}
+
+/// The name of a test in a call: `it('does', …)`, `test.skip('does', …)`, `describe('a', …)`.
+struct Named<'e> {
+    group: bool,
+    name: String,
+    only: bool,
+    skip: Option<Skip>,
+    cases: Option<&'e Expr>,
+    body: Option<&'e [Stmt]>,
+}
+
+impl<'w> Walker<'w> {
+    fn item(&self, item: &Item, outer: Option<&str>, checks: &mut Checks) {
+        let test = names::is_test(self.path, item);
+        let kind = match (test, names::is_predicate(self.path, item)) {
+            (true, _) => Kind::Test,
+            (_, true) => Kind::Predicate,
+            _ => Kind::Other,
+        };
+        let mut function = self.collect(item, kind, checks);
+        if let Some(outer) = outer {
+            function.name = format!("{outer} > {}", function.name);
+        }
+        checks.functions.push(function);
+    }
+
+    /// Whether the file is there to test: then a helper that fails is an assertion.
+    fn of_tests(&self) -> bool {
+        let path = self.path.to_ascii_lowercase();
+        ["test", "spec"].iter().any(|word| path.contains(word))
+    }
+
+    fn slice(&self, (start, end): (usize, usize)) -> String {
+        self.source.get(start..end).unwrap_or_default().to_string()
+    }
+
+    fn collect(&self, item: &Item, kind: Kind, checks: &mut Checks) -> Function {
+        let mut function = Function {
+            name: item.name.join("::"),
+            kind,
+            line: item.line,
+            text: self.slice(item.span),
+            shape: String::new(),
+            checks: Vec::new(),
+            skips: Vec::new(),
+            swallowed: Vec::new(),
+            lenient: Vec::new(),
+            returns_early: early(&item.body),
+            knobs: Vec::new(),
+            lists: Vec::new(),
+            only: false,
+            should_panic: None,
+            variables: variables(&item.body),
+            parameters: item.parameters.clone(),
+            calls: Vec::new(),
+        };
+        for annotation in &item.annotations {
+            function.skips.extend(names::skip(annotation, self.path));
+            if annotation.last_name() == "should_panic" {
+                function.should_panic = Some(annotation.line);
+            }
+            self.expected(annotation, &mut function);
+            knobs::annotation(annotation, &mut function);
+        }
+        let mut context = Context {
+            guards: Vec::new(),
+            config: Vec::new(),
+            outer: Vec::new(),
+            swallows: false,
+            only: false,
+        };
+        self.block(&item.body, &mut context, &mut function, checks);
+        if kind == Kind::Predicate {
+            self.predicate(item, &mut function);
+        }
+        function.shape = shape(&item.body);
+        function
+    }
+
+    /// What an annotation says a test raises.
+    fn expected(&self, annotation: &Expr, function: &mut Function) {
+        for arg in annotation.args() {
+            let raises = match (annotation.last_name(), arg.name.as_deref()) {
+                ("Test" | "test", Some("expected")) => {
+                    super::assertions::raised(Some(term(&arg.value)))
+                }
+                ("should_panic", _) => {
+                    Formula::Rel(Rel::Fits, Term::name("message"), term(&arg.value))
+                }
+                _ => continue,
+            };
+            function.checks.push(Check {
+                line: annotation.line,
+                text: names::shown(annotation),
+                asks: raises,
+                id: None,
+                modality: None,
+                config: Vec::new(),
+            });
+        }
+    }
+
+    /// What a predicate says holds: its value, in each branch.
+    fn predicate(&self, item: &Item, function: &mut Function) {
+        let mut guards = Vec::new();
+        let mut found = Vec::new();
+        returned(&item.body, &mut guards, &mut found, 0);
+        let lenient = found.iter().filter(|(value, guards, _)| {
+            matches!(value.kind, ExprKind::Bool(true)) && !guards.is_empty()
+        });
+        for (value, _, line) in lenient {
+            let text = self.source.lines().nth(line - 1).unwrap_or_default().trim().to_string();
+            function.lenient.push((value.line, text));
+        }
+        if let [(value, guards, line)] = &found[..]
+            && guards.is_empty()
+        {
+            function.checks.push(Check {
+                line: *line,
+                text: self.source.lines().nth(line - 1).unwrap_or_default().trim().to_string(),
+                asks: formula(value),
+                id: None,
+                modality: None,
+                config: Vec::new(),
+            });
+        }
+    }
+
+    fn block(
+        &self,
+        body: &[Stmt],
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        for statement in body {
+            let configured = context.config.len();
+            context.config.extend(statement.config.iter().cloned());
+            self.statement(statement, context, function, checks);
+            context.config.truncate(configured);
+        }
+    }
+
+    fn statement(
+        &self,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        knobs::statement(statement, function);
+        match &statement.kind {
+            StmtKind::Expr(value) | StmtKind::Return(Some(value)) => {
+                self.value(value, statement, context, function, checks);
+            }
+            StmtKind::Let(_, value) => self.inner(value, statement, context, function, checks),
+            StmtKind::Discard(value) => {
+                if matches!(value.kind, ExprKind::Call(..)) {
+                    function.swallowed.push((statement.line, self.slice(statement.span)));
+                }
+                self.inner(value, statement, context, function, checks);
+            }
+            StmtKind::Assert(value) => {
+                self.push(formula(value), statement, context, function);
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                self.inner(condition, statement, context, function, checks);
+                context.guards.push(formula(condition));
+                self.block(then, context, function, checks);
+                context.guards.pop();
+                context.guards.push(Formula::Not(Box::new(formula(condition))));
+                self.block(otherwise, context, function, checks);
+                context.guards.pop();
+            }
+            StmtKind::Loop(_, over, body) => {
+                if let Some(over) = over {
+                    self.inner(over, statement, context, function, checks);
+                }
+                self.block(body, context, function, checks);
+            }
+            StmtKind::Try(body, handlers) => self.tried(body, handlers, context, function, checks),
+            StmtKind::With(items, body) => {
+                for item in items {
+                    if let Some(raises) = raising(item) {
+                        self.push(raises, statement, context, function);
+                    }
+                    if item.last_name() == "suppress" {
+                        function.swallowed.push((statement.line, self.slice(statement.span)));
+                    }
+                }
+                self.block(body, context, function, checks);
+            }
+            StmtKind::Throw(value) => {
+                if function.kind == Kind::Test || fails(value) {
+                    self.push(Formula::False, statement, context, function);
+                }
+            }
+            StmtKind::Block(body) => self.block(body, context, function, checks),
+            StmtKind::Function(item) => {
+                let outer = function.name.clone();
+                self.item(item, Some(&outer), checks);
+            }
+            StmtKind::Return(None) => {}
+        }
+    }
+
+    fn tried(
+        &self,
+        body: &[Stmt],
+        handlers: &[(Vec<String>, Vec<Stmt>)],
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        let swallows = context.swallows;
+        for (types, handler) in handlers {
+            let quiet = !handler.iter().any(tells);
+            if quiet {
+                let line = handler.first().or(body.first()).map_or(function.line, |s| s.line);
+                let text = format!("catches {} and goes on", types.join(", "));
+                function.swallowed.push((line, text));
+                // What is asserted in such a body cannot fail the test.
+                let broad = types.is_empty()
+                    || types.iter().any(|kind| {
+                        super::assertions::BROAD.contains(&kind.as_str())
+                            || kind.contains("Assertion")
+                    });
+                context.swallows |= broad;
+            }
+        }
+        self.block(body, context, function, checks);
+        context.swallows = swallows;
+        for (_, handler) in handlers {
+            context.guards.push(Formula::Atom(Term::name("an exception")));
+            self.block(handler, context, function, checks);
+            context.guards.pop();
+        }
+    }
+
+    fn push(&self, asks: Formula, statement: &Stmt, context: &Context, function: &mut Function) {
+        let asks = match context.swallows {
+            true => Formula::True,
+            false => asks,
+        };
+        let asks = match context.guards.is_empty() {
+            true => asks,
+            false => {
+                let all = Formula::And(context.guards.clone());
+                Formula::Implies(Box::new(all), Box::new(asks))
+            }
+        };
+        // Each part of a conjunction is an assertion of its own.
+        let parts = match crate::formula::normal_keeping_domains(&asks) {
+            Formula::And(parts) => parts,
+            other => vec![other],
+        };
+        for part in parts {
+            function.checks.push(Check {
+                line: statement.line,
+                text: self.slice(statement.span),
+                asks: part,
+                id: None,
+                modality: None,
+                config: context.config.clone(),
+            });
+        }
+    }
+
+    /// A statement that is an expression.
+    fn value(
+        &self,
+        value: &Expr,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        if let Some(named) = self.named(value) {
+            return self.test_call(named, statement, context, function, checks);
+        }
+        if let Some(found) = asserted(value, &self.config.assertions) {
+            let before = function.checks.len();
+            for one in found {
+                self.push(one, statement, context, function);
+            }
+            let id = knobs::invariant_id(value);
+            for check in &mut function.checks[before..] {
+                check.id.clone_from(&id);
+            }
+        } else if fails(value) && (function.kind == Kind::Test || self.of_tests()) {
+            self.push(Formula::False, statement, context, function);
+        } else if names::skips(value) {
+            let conditional = !context.guards.is_empty();
+            let text = self.slice(statement.span);
+            function.skips.push(Skip { line: statement.line, text, conditional });
+        }
+        self.inner(value, statement, context, function, checks);
+    }
+
+    /// What is inside an expression: closures with checks, calls of helpers, properties.
+    fn inner(
+        &self,
+        value: &Expr,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        let mut open = vec![value];
+        while let Some(next) = open.pop() {
+            knobs::expression(next, function);
+            match &next.kind {
+                ExprKind::Call(callee, args) => {
+                    knobs::recorder(next, &mut checks.recorders);
+                    if let Some(check) = knobs::property(next, self.source) {
+                        function.checks.push(check);
+                    }
+                    let name = callee.last_name();
+                    if matches!(name, "ok" | "unwrap_or_default")
+                        && args.is_empty()
+                        && function.kind == Kind::Test
+                        && matches!(statement.kind, StmtKind::Expr(_))
+                        && std::ptr::eq(next, value)
+                    {
+                        function.swallowed.push((statement.line, self.slice(statement.span)));
+                    }
+                    knobs::lenient(next, function);
+                    let plain = args.iter().map(|arg| term(&arg.value)).collect();
+                    function.calls.push((name.to_string(), plain));
+                }
+                ExprKind::Lambda(_, body) => {
+                    // The body of `all(|x| …)` is part of a formula, not a list of statements.
+                    let statements = body.iter().any(|s| !matches!(s.kind, StmtKind::Return(_)))
+                        || body.iter().any(|s| match &s.kind {
+                            StmtKind::Return(Some(value)) => {
+                                asserted(value, &self.config.assertions).is_some()
+                            }
+                            _ => false,
+                        });
+                    if statements {
+                        self.block(body, context, function, checks);
+                    } else {
+                        for s in body {
+                            if let StmtKind::Return(Some(value)) = &s.kind {
+                                open.push(value);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+            open.extend(next.parts());
+        }
+    }
+
+    /// `it('…', () => …)` and its relatives; Go's `t.Run("…", func…)`.
+    fn named<'e>(&self, value: &'e Expr) -> Option<Named<'e>> {
+        let script = matches!(
+            crate::tree::extension(self.path).as_str(),
+            "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "cts"
+        );
+        if !script {
+            return None;
+        }
+        let ExprKind::Call(callee, args) = &value.kind else { return None };
+        let cases = match &callee.kind {
+            ExprKind::Call(_, cases) => cases.first().map(|arg| &arg.value),
+            _ => None,
+        };
+        let path = callee.path();
+        let mut parts = path.split('.');
+        let root = parts.next()?;
+        let rest: Vec<&str> = parts.collect();
+        let off = root.starts_with('x') || rest.contains(&"skip") || rest.contains(&"todo");
+        let may_fail = rest.contains(&"failing") || rest.contains(&"fails");
+        let conditional = rest.contains(&"skipIf") || rest.contains(&"runIf");
+        let group = match root.trim_start_matches(['x', 'f']) {
+            "describe" | "suite" | "context" => true,
+            "it" | "test" | "specify" | "bench" => false,
+            _ => return None,
+        };
+        let name = match &args.first()?.value.kind {
+            ExprKind::Text(text) => text.clone(),
+            _ => crate::formula::canonical(&term(&args.first()?.value)).to_string(),
+        };
+        let body = args.iter().find_map(|arg| match &arg.value.kind {
+            ExprKind::Lambda(_, body) => Some(body.as_slice()),
+            _ => None,
+        });
+        if body.is_none() && !off {
+            return None;
+        }
+        let skip = (off || may_fail || conditional).then(|| Skip {
+            line: value.line,
+            text: path.clone(),
+            conditional: conditional && !off,
+        });
+        let only = rest.contains(&"only") || matches!(root, "fit" | "fdescribe" | "fcontext");
+        Some(Named { group, name, only, skip, cases, body })
+    }
+
+    fn test_call(
+        &self,
+        named: Named<'_>,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        let depth = context.outer.len();
+        let skipped = context.outer.iter().find_map(|(_, skip)| skip.clone());
+        let names: Vec<&str> = context.outer.iter().map(|(name, _)| name.as_str()).collect();
+        let name = [&names[..], &[&named.name]].concat().join(" > ");
+        if named.group {
+            context.outer.push((named.name, named.skip));
+            let only = context.only;
+            context.only |= named.only;
+            self.block(named.body.unwrap_or_default(), context, function, checks);
+            context.only = only;
+            context.outer.truncate(depth);
+            return;
+        }
+        let item = Item {
+            name: vec![name],
+            body: named.body.unwrap_or_default().to_vec(),
+            line: statement.line,
+            span: statement.span,
+            ..Item::default()
+        };
+        let mut inner = self.collect(&item, Kind::Test, checks);
+        inner.skips.extend(named.skip.or(skipped));
+        inner.only = named.only || context.only;
+        if let Some(cases) = named.cases {
+            knobs::cases("each", cases, &mut inner);
+        }
+        if let StmtKind::Expr(Expr { kind: ExprKind::Call(_, args), .. }) = &statement.kind {
+            for arg in args {
+                knobs::expression(&arg.value, &mut inner);
+            }
+        }
+        checks.functions.push(inner);
+    }
+}
+
+struct Context {
+    guards: Vec<Formula>,
+    config: Vec<String>,
+    outer: Vec<(String, Option<Skip>)>,
+    swallows: bool,
+    only: bool,
+}
+
+/// Whether a handler tells somebody: raises, fails, asserts, or returns the error.
+fn tells(statement: &Stmt) -> bool {
+    match &statement.kind {
+        StmtKind::Throw(_) | StmtKind::Assert(_) => true,
+        StmtKind::Expr(value) | StmtKind::Return(Some(value)) | StmtKind::Let(_, value) => {
+            let mut open = vec![value];
+            while let Some(next) = open.pop() {
+                if fails(next) || asserted(next, &[]).is_some() {
+                    return true;
+                }
+                open.extend(next.parts());
+            }
+            matches!(statement.kind, StmtKind::Let(..))
+        }
+        StmtKind::If(_, a, b) => a.iter().chain(b).any(tells),
+        StmtKind::Block(body) | StmtKind::Loop(_, _, body) => body.iter().any(tells),
+        _ => false,
+    }
+}
+
+/// A `return` with statements after it.
+fn early(body: &[Stmt]) -> Option<usize> {
+    let at = body.iter().position(|s| matches!(s.kind, StmtKind::Return(None)))?;
+    (at + 1 < body.len()).then(|| body[at].line)
+}
+
+/// Variables that are assigned once.
+fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
+    let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
+    let mut open: Vec<&[Stmt]> = vec![body];
+    while let Some(list) = open.pop() {
+        for statement in list {
+            match &statement.kind {
+                StmtKind::Let(name, value) => {
+                    let definition = Definition { parameters: Vec::new(), body: term(value) };
+                    let twice = found.contains_key(name);
+                    found.insert(name.clone(), if twice { None } else { Some(definition) });
+                }
+                StmtKind::If(_, a, b) => open.extend([a.as_slice(), b.as_slice()]),
+                StmtKind::Block(inner)
+                | StmtKind::Loop(_, _, inner)
+                | StmtKind::With(_, inner)
+                | StmtKind::Try(inner, _) => open.push(inner),
+                _ => {}
+            }
+        }
+    }
+    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The values a body returns, each under its conditions.
+fn returned<'b>(
+    body: &'b [Stmt],
+    guards: &mut Vec<Formula>,
+    found: &mut Vec<(&'b Expr, Vec<Formula>, usize)>,
+    depth: usize,
+) {
+    if depth > 50 {
+        return;
+    }
+    for statement in body {
+        match &statement.kind {
+            StmtKind::Return(Some(value)) => found.push((value, guards.clone(), statement.line)),
+            StmtKind::If(condition, then, otherwise) => {
+                guards.push(formula(condition));
+                returned(then, guards, found, depth + 1);
+                returned(otherwise, guards, found, depth + 1);
+                guards.pop();
+            }
+            StmtKind::Block(inner) | StmtKind::Loop(_, _, inner) => {
+                guards.push(Formula::True);
+                returned(inner, guards, found, depth + 1);
+                guards.pop();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a body does, without lines and layout.
+fn shape(body: &[Stmt]) -> String {
+    let mut text = format!("{body:?}");
+    // Lines and places are the only numbers with these names.
+    for name in ["line: ", "span: ("] {
+        let mut rest = text.as_str();
+        let mut plain = String::with_capacity(rest.len());
+        while let Some(at) = rest.find(name) {
+            let (before, after) = rest.split_at(at + name.len());
+            plain.push_str(before);
+            rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',' || c == ' ');
+        }
+        plain.push_str(rest);
+        text = plain;
+    }
+    crate::finding::hash(&text)
+}

@@ -1,0 +1,377 @@
+//! How much is tried: cases, ranges, seeds, repetitions, retries; and what stands beside checks.
+
+use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use super::logic::{formula, term};
+use super::model::{Check, Function, Knob, Listed, Stricter};
+use crate::formula::Formula;
+
+/// Words in the name of a number, the rule that watches it, and which way is stricter.
+const NAMES: &[(&str, &str, Stricter)] = &[
+    ("retr", "R06", Stricter::Less),
+    ("rerun", "R06", Stricter::Less),
+    ("flaky", "R06", Stricter::Less),
+    ("max_attempts", "R06", Stricter::Less),
+    ("tolerance", "R05", Stricter::Less),
+    ("epsilon", "R05", Stricter::Less),
+    ("cases", "R07", Stricter::More),
+    ("max_examples", "R07", Stricter::More),
+    ("num_runs", "R07", Stricter::More),
+    ("numruns", "R07", Stricter::More),
+    ("maxcount", "R07", Stricter::More),
+    ("tries", "R07", Stricter::More),
+    ("iterations", "R08", Stricter::More),
+    ("repeat", "R08", Stricter::More),
+    ("repetitions", "R08", Stricter::More),
+    ("target_max_depth", "R07", Stricter::More),
+    ("max_depth", "R07", Stricter::More),
+    ("target_state_count", "R07", Stricter::More),
+    ("seeds", "R08", Stricter::More),
+    ("seed_count", "R08", Stricter::More),
+    ("probability", "R08", Stricter::More),
+    ("fault_rate", "R08", Stricter::More),
+    ("failure_rate", "R08", Stricter::More),
+    ("error_rate", "R08", Stricter::More),
+    ("drop_rate", "R08", Stricter::More),
+    ("loss_rate", "R08", Stricter::More),
+    ("min_value", "R07", Stricter::Less),
+    ("max_value", "R07", Stricter::More),
+    ("max_size", "R07", Stricter::More),
+];
+
+fn named(name: &str) -> Option<(&'static str, Stricter)> {
+    let mut lower = String::new();
+    for c in name.chars() {
+        if c.is_uppercase()
+            && !lower.is_empty()
+            && !lower.ends_with('_')
+            && name.chars().any(char::is_lowercase)
+        {
+            lower.push('_');
+        }
+        lower.extend(c.to_lowercase());
+    }
+    let joined = lower.replace('_', "");
+    let fits = |word: &str| lower.contains(word) || joined == word.replace('_', "");
+    NAMES.iter().find(|(word, _, _)| fits(word)).map(|(_, rule, way)| (*rule, *way))
+}
+
+fn push(name: &str, value: f64, line: usize, function: &mut Function) {
+    if let Some((rule, stricter)) = named(name) {
+        let name = name.to_string();
+        function.knobs.push(Knob { rule, name, value, stricter, line });
+    }
+}
+
+/// Numbers in annotations: `@settings(max_examples=50)`, `@RepeatedTest(5)`, `@flaky(reruns=3)`.
+pub fn annotation(annotation: &Expr, function: &mut Function) {
+    let name = annotation.last_name();
+    let own = match name {
+        "RepeatedTest" => "repetitions",
+        "RetryingTest" | "flaky" | "retry" | "Retry" => "retries",
+        other => other,
+    };
+    for arg in annotation.args() {
+        match (&arg.name, arg.value.number()) {
+            (Some(given), Some(value)) => {
+                let retried = matches!(own, "retries") && given != "delay";
+                let given = if retried { "retries" } else { given };
+                push(given, value, arg.value.line, function);
+            }
+            (None, Some(value)) => push(own, value, arg.value.line, function),
+            _ => expression(&arg.value, function),
+        }
+        let generated = matches!(
+            name,
+            "parametrize"
+                | "ValueSource"
+                | "CsvSource"
+                | "case"
+                | "values"
+                | "EnumSource"
+                | "example"
+        );
+        if generated {
+            cases(name, &arg.value, function);
+        }
+        if name == "strategy" || name == "given" {
+            range(&arg.value, function);
+        }
+    }
+    // `#[test_case(1, 2)]` is one case each.
+    if matches!(name, "test_case" | "case" | "example") {
+        let item = super::names::shown(annotation);
+        let list = function.lists.iter_mut().find(|list| list.name == name);
+        match list {
+            Some(list) => list.items.push(item),
+            None => function.lists.push(Listed {
+                rule: "R07",
+                name: name.to_string(),
+                items: vec![item],
+                line: annotation.line,
+            }),
+        }
+    }
+    if matches!(name, "flaky" | "Retry" | "RetryingTest") && annotation.args().is_empty() {
+        let line = annotation.line;
+        push("retries", 1.0, line, function);
+    }
+}
+
+/// The cases of a test that is run for each of them.
+pub fn cases(name: &str, value: &Expr, function: &mut Function) {
+    let ExprKind::List(items) = &value.kind else { return };
+    if items.is_empty() {
+        return;
+    }
+    let items = items.iter().map(|item| term(item).to_string()).collect();
+    let name = name.to_string();
+    function.lists.push(Listed { rule: "R07", name, items, line: value.line });
+}
+
+/// Numbers and lists in statements.
+pub fn statement(statement: &Stmt, function: &mut Function) {
+    match &statement.kind {
+        StmtKind::Let(name, value) => {
+            if let Some(number) = value.number() {
+                push(name, number, statement.line, function);
+            }
+            tried(name, value, function);
+        }
+        StmtKind::Loop(Some(count), _, _) => function.knobs.push(Knob {
+            rule: "R08",
+            name: "loop".to_string(),
+            value: *count,
+            stricter: Stricter::More,
+            line: statement.line,
+        }),
+        StmtKind::Loop(None, Some(over), _) => {
+            if let ExprKind::List(_) = &over.kind {
+                cases("loop", over, function);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Lists of seeds, faults and cases, by their names.
+fn tried(name: &str, value: &Expr, function: &mut Function) {
+    let lower = name.to_ascii_lowercase();
+    let rule = match lower {
+        _ if lower.contains("seed") || lower.contains("fault") => "R08",
+        _ if lower.contains("cases") || lower == "tests" || lower == "tt" => "R07",
+        _ => return,
+    };
+    let list = match &value.kind {
+        ExprKind::Call(callee, args) if args.len() == 1 && callee.last_name() != "vec!" => {
+            &args[0].value
+        }
+        _ => value,
+    };
+    let items: Vec<String> = match &list.kind {
+        ExprKind::List(items) => items.iter().map(|item| term(item).to_string()).collect(),
+        ExprKind::Call(callee, args) if callee.last_name() == "vec!" => {
+            args.iter().map(|arg| term(&arg.value).to_string()).collect()
+        }
+        _ => return,
+    };
+    function.lists.push(Listed { rule, name: name.to_string(), items, line: value.line });
+}
+
+/// Numbers in calls and literals.
+pub fn expression(value: &Expr, function: &mut Function) {
+    match &value.kind {
+        ExprKind::Call(callee, args) => {
+            let name = callee.last_name();
+            for arg in args {
+                if let (Some(given), Some(number)) = (&arg.name, arg.value.number()) {
+                    push(given, number, arg.value.line, function);
+                }
+            }
+            if let [only] = &args[..]
+                && let Some(number) = only.value.number()
+            {
+                let name = match name {
+                    "retryTimes" => "retries",
+                    "with_cases" => "cases",
+                    other => other,
+                };
+                push(name, number, value.line, function);
+            }
+            if name.contains("fault") || name.contains("Fault") {
+                let mut numbers = args.iter().filter_map(|arg| arg.value.number());
+                if let Some(number) = numbers.next_back() {
+                    let kind = args.first().map(|a| term(&a.value).to_string());
+                    let name = format!("probability of {}", kind.unwrap_or_default());
+                    push(&name, number, value.line, function);
+                }
+            }
+            range(value, function);
+        }
+        ExprKind::Fields(fields) => {
+            for (name, inner) in fields {
+                if let Some(number) = inner.number() {
+                    push(name, number, inner.line, function);
+                }
+                tried(name, inner, function);
+                expression(inner, function);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Ranges that values are drawn from: `0..100`, `integers(0, 100)`, `fc.integer({min, max})`.
+fn range(value: &Expr, function: &mut Function) {
+    let ends = match &value.kind {
+        ExprKind::Other(limits, ends) if limits.starts_with("..") && ends.len() == 2 => {
+            Some((ends[0].number(), ends[1].number(), "range"))
+        }
+        ExprKind::Call(callee, args) => {
+            let name = callee.last_name();
+            let drawn = matches!(
+                name,
+                "integers"
+                    | "integer"
+                    | "IntRange"
+                    | "floats"
+                    | "nat"
+                    | "float"
+                    | "Int64Range"
+                    | "double"
+                    | "Integers"
+                    | "between"
+            );
+            if !drawn {
+                return;
+            }
+            let number = |at: usize| args.get(at).and_then(|arg| arg.value.number());
+            let field = |wanted: &str| match args.first().map(|arg| &arg.value.kind) {
+                Some(ExprKind::Fields(fields)) => {
+                    fields.iter().find(|(name, _)| name == wanted).and_then(|(_, v)| v.number())
+                }
+                _ => None,
+            };
+            let plain = args.iter().all(|arg| arg.name.is_none());
+            match (plain, field("min").or(field("max"))) {
+                (_, Some(_)) => Some((field("min"), field("max"), "range")),
+                (true, None) if args.len() >= 2 => Some((number(0), number(1), "range")),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let Some((low, high, name)) = ends else { return };
+    let line = value.line;
+    let mut end = |suffix: &str, value: Option<f64>, stricter: Stricter| {
+        if let Some(value) = value {
+            let name = format!("{name} {suffix}");
+            function.knobs.push(Knob { rule: "R07", name, value, stricter, line });
+        }
+    };
+    end("start", low, Stricter::Less);
+    end("end", high, Stricter::More);
+}
+
+/// `check_invariant!(InvariantId::MC1, …)`: the id it is about.
+pub fn invariant_id(value: &Expr) -> Option<String> {
+    let ExprKind::Call(callee, args) = &value.kind else { return None };
+    let name = callee.last_name().to_ascii_lowercase();
+    let of_invariant = name.contains("invariant") || name.contains("check");
+    if !of_invariant || args.len() < 2 {
+        return None;
+    }
+    match &args.first()?.value.kind {
+        ExprKind::Text(text) => Some(text.clone()),
+        ExprKind::Name(_) | ExprKind::Member(..) => Some(args[0].value.path()),
+        _ => None,
+    }
+}
+
+/// `Property::always("MC-1: …", |model, state| …)`.
+pub fn property(value: &Expr, source: &str) -> Option<Check> {
+    let ExprKind::Call(callee, args) = &value.kind else { return None };
+    let modality = callee.last_name();
+    let path = callee.path();
+    let known = matches!(modality, "always" | "eventually" | "sometimes")
+        && (path.contains("Property") || args.len() == 2);
+    let known = known
+        || matches!(
+            modality,
+            "assert_always"
+                | "assert_sometimes"
+                | "assert_always!"
+                | "assert_sometimes!"
+                | "always!"
+                | "sometimes!"
+                | "assertAlways"
+                | "assertSometimes"
+        );
+    if !known {
+        return None;
+    }
+    let id = args.iter().find_map(|arg| match &arg.value.kind {
+        ExprKind::Text(text) => Some(text.clone()),
+        _ => None,
+    })?;
+    let body = args.iter().find(|arg| !matches!(arg.value.kind, ExprKind::Text(_)));
+    let asks = body.map_or(Formula::True, |arg| match &arg.value.kind {
+        ExprKind::Lambda(parameters, body) => match &body[..] {
+            [Stmt { kind: StmtKind::Return(Some(value)) | StmtKind::Expr(value), .. }] => {
+                closed(parameters, &formula(value))
+            }
+            _ => Formula::Atom(term(&arg.value)),
+        },
+        _ => formula(&arg.value),
+    });
+    let lower = modality.to_ascii_lowercase();
+    let modality = ["always", "eventually", "sometimes"].iter().find(|m| lower.contains(**m))?;
+    Some(Check {
+        line: value.line,
+        text: source.lines().nth(value.line - 1).unwrap_or_default().trim().to_string(),
+        asks,
+        id: Some(id),
+        modality: Some((*modality).to_string()),
+        config: Vec::new(),
+    })
+}
+
+/// A formula under its parameters, so that their names do not matter.
+fn closed(parameters: &[String], body: &Formula) -> Formula {
+    parameters.iter().rev().fold(body.clone(), |inner, name| Formula::Quant {
+        all: true,
+        variable: name.trim_start_matches(['&', '_', ' ']).to_string(),
+        domain: None,
+        body: Box::new(inner),
+    })
+}
+
+/// Calls that install who hears of checks.
+pub fn recorder(value: &Expr, found: &mut Vec<(String, usize)>) {
+    let name = value.last_name();
+    let lower = name.to_ascii_lowercase();
+    let installs =
+        ["set_", "install", "register", "init_", "set"].iter().any(|w| lower.starts_with(w));
+    let heard = ["recorder", "observer"].iter().any(|w| lower.contains(w));
+    if installs && heard {
+        found.push((name.to_string(), value.line));
+    }
+}
+
+/// Defaults that let the unknown pass.
+pub fn lenient(value: &Expr, function: &mut Function) {
+    let ExprKind::Call(callee, args) = &value.kind else { return };
+    let name = callee.last_name();
+    let first = args.first().map(|arg| &arg.value.kind);
+    let passes = match (name, first) {
+        ("unwrap_or" | "map_or" | "getOrDefault" | "orElse", _) => {
+            args.iter().any(|arg| matches!(arg.value.kind, ExprKind::Bool(true)))
+        }
+        ("get", _) => args.get(1).is_some_and(|a| matches!(a.value.kind, ExprKind::Bool(true))),
+        ("is_none_or", _) => true,
+        ("filter_map" | "flatten", _) => function.kind == super::model::Kind::Predicate,
+        _ => false,
+    };
+    if passes {
+        function.lenient.push((value.line, format!("{name}(…)")));
+    }
+}

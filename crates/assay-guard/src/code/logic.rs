@@ -1,0 +1,351 @@
+//! Expressions of programs as terms and formulas.
+
+use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::formula::{Formula, Number, Rel, Term};
+
+/// Methods that change nothing a test compares.
+const TRANSPARENT: [&str; 16] = [
+    "clone",
+    "to_owned",
+    "to_string",
+    "as_ref",
+    "as_str",
+    "into",
+    "to_vec",
+    "as_slice",
+    "iter",
+    "into_iter",
+    "borrow",
+    "unwrap",
+    "expect",
+    "as_deref",
+    "stream",
+    "copied",
+];
+
+/// Wrappers under which order and multiplicity are lost.
+const UNORDERED: [&str; 12] = [
+    "set",
+    "frozenset",
+    "sorted",
+    "Counter",
+    "new Set",
+    "Set.of",
+    "Set.copyOf",
+    "new HashSet",
+    "HashSet.from_iter",
+    "BTreeSet.from_iter",
+    "HashSet.from",
+    "BTreeSet.from",
+];
+
+/// An expression as a term.
+pub fn term(expression: &Expr) -> Term {
+    match &expression.kind {
+        ExprKind::Name(name) => Term::name(name),
+        ExprKind::Number(value) => Term::number(*value),
+        ExprKind::Text(text) => Term::name(format!("{text:?}")),
+        ExprKind::Bool(value) => Term::name(if *value { "TRUE" } else { "FALSE" }),
+        ExprKind::Null => Term::name("null"),
+        ExprKind::Call(callee, args) => call(expression, callee, args),
+        ExprKind::Member(of, name) if matches!(name.as_str(), "length" | "size" | "count") => {
+            Term::apply("len", vec![term(of)])
+        }
+        ExprKind::Member(of, name) => Term::apply(format!(".{name}"), vec![term(of)]),
+        ExprKind::Index(of, at) => Term::apply("at", vec![term(of), term(at)]),
+        ExprKind::Binary(operator, a, b) => match operator.as_str() {
+            "+" | "-" | "*" | "/" | "%" | "**" | "<<" | ">>" | "&" | "|" | "^" | "//" | "??" => {
+                Term::apply(operator, vec![term(a), term(b)])
+            }
+            _ => Term::Logic(Box::new(formula(expression))),
+        },
+        ExprKind::Unary(operator, inner) => match operator.as_str() {
+            "!" | "not" => Term::Logic(Box::new(formula(expression))),
+            "&" | "+" | "await" => term(inner),
+            "-" => match inner.number() {
+                Some(value) => Term::number(-value),
+                None => Term::apply("-", vec![term(inner)]),
+            },
+            _ => Term::apply(operator.trim(), vec![term(inner)]),
+        },
+        ExprKind::List(items) => Term::apply("list", items.iter().map(term).collect()),
+        ExprKind::Fields(fields) => {
+            let mut all: Vec<Term> = fields
+                .iter()
+                .map(|(name, value)| Term::apply(format!(".{name}"), vec![term(value)]))
+                .collect();
+            all.sort();
+            Term::apply("record_literal", all)
+        }
+        ExprKind::Lambda(parameters, body) => {
+            let inner = result(body).unwrap_or(Term::name("?"));
+            bound("function", parameters, Term::name("-"), inner)
+        }
+        ExprKind::Each(variable, of, condition, body) => {
+            let source = match condition {
+                Some(condition) => {
+                    let inner = Term::Logic(Box::new(formula(condition)));
+                    bound("filter", std::slice::from_ref(variable), term(of), inner)
+                }
+                None => term(of),
+            };
+            bound("collect", std::slice::from_ref(variable), source, term(body))
+        }
+        ExprKind::Choice(c, a, b) => {
+            Term::apply("if", vec![Term::Logic(Box::new(formula(c))), term(a), term(b)])
+        }
+        ExprKind::Other(kind, parts) if kind == "?" => parts.first().map_or(Term::name("?"), term),
+        ExprKind::Other(kind, parts) => Term::apply(kind.trim(), parts.iter().map(term).collect()),
+    }
+}
+
+fn bound(kind: &str, variables: &[String], domain: Term, body: Term) -> Term {
+    variables.iter().rev().fold(body, |inner, variable| {
+        Term::apply(kind, vec![Term::name(variable), domain.clone(), inner])
+    })
+}
+
+/// What a body of one statement yields.
+fn result(body: &[Stmt]) -> Option<Term> {
+    match body {
+        [Stmt { kind: StmtKind::Return(Some(value)) | StmtKind::Expr(value), .. }] => {
+            Some(term(value))
+        }
+        _ => None,
+    }
+}
+
+fn call(whole: &Expr, callee: &Expr, args: &[super::ast::Arg]) -> Term {
+    let name = callee.last_name();
+    if let ExprKind::Member(of, method) = &callee.kind {
+        if args.len() <= 1 && TRANSPARENT.contains(&method.as_str()) {
+            let plain = args.is_empty() || method == "expect";
+            if plain {
+                return term(of);
+            }
+        }
+        if args.is_empty() && matches!(method.as_str(), "len" | "size" | "length" | "count") {
+            return Term::apply("len", vec![term(of)]);
+        }
+    }
+    if let ([only], "len") = (args, name) {
+        return Term::apply("len", vec![term(&only.value)]);
+    }
+    if let Some(formula) = predicate(whole, callee, args) {
+        return Term::Logic(Box::new(formula));
+    }
+    let mut all = Vec::new();
+    let operator = match &callee.kind {
+        ExprKind::Member(of, method) => {
+            all.push(term(of));
+            format!("call .{method}")
+        }
+        ExprKind::Name(name) => format!("call {name}"),
+        _ => {
+            all.push(term(callee));
+            "call".to_string()
+        }
+    };
+    all.extend(args.iter().map(|arg| match &arg.name {
+        Some(name) => Term::apply(format!("{name}="), vec![term(&arg.value)]),
+        None => term(&arg.value),
+    }));
+    Term::apply(operator, all)
+}
+
+/// Calls that say something about their arguments.
+fn predicate(whole: &Expr, callee: &Expr, args: &[super::ast::Arg]) -> Option<Formula> {
+    let name = callee.last_name();
+    let value = |at: usize| args.get(at).map(|arg| term(&arg.value));
+    let of = match &callee.kind {
+        ExprKind::Member(of, _) => Some(&**of),
+        _ => None,
+    };
+    let path = callee.path();
+    match (name, of, args.len()) {
+        ("equals" | "isEqual" | "eq", Some(of), 1) => Some(relation(Rel::Eq, term(of), value(0)?)),
+        ("DeepEqual" | "Equal", _, 2) if path.contains('.') => {
+            Some(relation(Rel::Eq, value(0)?, value(1)?))
+        }
+        ("Is", _, 2) if path == "errors.Is" => Some(relation(Rel::Eq, value(0)?, value(1)?)),
+        ("contains" | "includes" | "has" | "contains_key" | "containsKey", Some(of), 1) => {
+            Some(relation(Rel::In, value(0)?, term(of)))
+        }
+        ("Contains", _, 2) => Some(relation(Rel::In, value(1)?, value(0)?)),
+        ("is_empty" | "isEmpty", Some(of), 0) => {
+            Some(relation(Rel::Eq, Term::apply("len", vec![term(of)]), Term::number(0.0)))
+        }
+        ("is_some" | "isPresent", Some(of), 0) => {
+            Some(relation(Rel::Ne, term(of), Term::name("null")))
+        }
+        ("is_none", Some(of), 0) => Some(relation(Rel::Eq, term(of), Term::name("null"))),
+        ("isinstance" | "matches!", None, 2) => Some(relation(Rel::Fits, value(0)?, value(1)?)),
+        ("isclose", _, _) if args.len() >= 2 => {
+            let given = args.iter().find_map(|a| a.name.as_ref().and(a.value.number()));
+            let tolerance = Number(given.unwrap_or(1e-9));
+            Some(Formula::Rel(Rel::Near(tolerance), value(0)?, value(1)?))
+        }
+        ("all" | "every" | "allMatch" | "any" | "some" | "anyMatch", _, 1) => {
+            quantified(name, of, &args[0].value)
+        }
+        ("noneMatch", of, 1) => {
+            quantified("any", of, &args[0].value).map(|f| Formula::Not(Box::new(f)))
+        }
+        _ => {
+            let _ = whole;
+            None
+        }
+    }
+}
+
+fn quantified(name: &str, of: Option<&Expr>, argument: &Expr) -> Option<Formula> {
+    let all = matches!(name, "all" | "every" | "allMatch");
+    let quant = |variable: &str, domain: Term, body: Formula| Formula::Quant {
+        all,
+        variable: variable.to_string(),
+        domain: Some(domain),
+        body: Box::new(body),
+    };
+    match (&argument.kind, of) {
+        (ExprKind::Each(variable, source, condition, body), None) => {
+            let domain = match condition {
+                Some(condition) => {
+                    let inner = Term::Logic(Box::new(formula(condition)));
+                    bound("filter", std::slice::from_ref(variable), term(source), inner)
+                }
+                None => term(source),
+            };
+            Some(quant(variable, domain, formula(body)))
+        }
+        (ExprKind::Lambda(parameters, body), Some(of)) => {
+            let variable = parameters.first()?;
+            let inner = match &body[..] {
+                [Stmt { kind: StmtKind::Return(Some(value)) | StmtKind::Expr(value), .. }] => {
+                    formula(value)
+                }
+                _ => return None,
+            };
+            Some(quant(variable.trim_start_matches(['&', '*', ' ']), term(of), inner))
+        }
+        _ => None,
+    }
+}
+
+/// A relation, with what its terms tell about it.
+pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
+    if let (Rel::Eq | Rel::Same, Some(x), y) = (rel, loose(&a), &b) {
+        return Formula::Rel(Rel::Unordered, x, loose(y).unwrap_or_else(|| y.clone()));
+    }
+    if let (Rel::Eq | Rel::Same, x, Some(y)) = (rel, &a, loose(&b)) {
+        return Formula::Rel(Rel::Unordered, x.clone(), y);
+    }
+    for (side, other) in [(&a, &b), (&b, &a)] {
+        // `x == pytest.approx(y, abs=1e-3)`.
+        if let (Rel::Eq, Term::Apply(name, args)) = (rel, side)
+            && name.ends_with("approx")
+        {
+            let mut plain = args.iter().filter(|arg| !named(arg));
+            let given = args.iter().filter(|arg| named(arg)).find_map(|arg| match arg {
+                Term::Apply(_, inner) => inner.first().and_then(Term::as_number),
+                _ => None,
+            });
+            let of_module = name.starts_with("call .");
+            let exact = if of_module { plain.nth(1) } else { plain.next() };
+            if let Some(exact) = exact {
+                let tolerance = Number(given.unwrap_or(1e-6));
+                return Formula::Rel(Rel::Near(tolerance), other.clone(), exact.clone());
+            }
+        }
+    }
+    if let (Rel::Lt | Rel::Le, Some((x, y)), Some(limit)) = (rel, difference(&a), b.as_number()) {
+        return Formula::Rel(Rel::Near(Number(limit)), x, y);
+    }
+    Formula::Rel(rel, a, b)
+}
+
+fn named(term: &Term) -> bool {
+    matches!(term, Term::Apply(name, _) if name.ends_with('='))
+}
+
+/// `abs(x - y)`.
+fn difference(side: &Term) -> Option<(Term, Term)> {
+    let Term::Apply(name, args) = side else { return None };
+    if !matches!(name.rsplit(['.', ' ', ':']).next(), Some("abs" | "Abs" | "fabs")) {
+        return None;
+    }
+    match args.last()? {
+        Term::Apply(minus, sides) if minus == "-" && sides.len() == 2 => {
+            Some((sides[0].clone(), sides[1].clone()))
+        }
+        _ => None,
+    }
+}
+
+/// What a wrapper that forgets order is about.
+fn loose(side: &Term) -> Option<Term> {
+    let Term::Apply(name, args) = side else { return None };
+    let plain = name.strip_prefix("call ")?.replace("::", ".");
+    let unordered = UNORDERED.contains(&plain.as_str())
+        || (plain.starts_with("new Set") || plain.starts_with("new HashSet"))
+        || matches!(plain.as_str(), ".sorted" | ".sort" | ".toSet" | ".toSorted");
+    if unordered { args.first().cloned() } else { None }
+}
+
+/// An expression as a formula.
+pub fn formula(expression: &Expr) -> Formula {
+    match &expression.kind {
+        ExprKind::Bool(value) => {
+            if *value {
+                Formula::True
+            } else {
+                Formula::False
+            }
+        }
+        ExprKind::Unary(operator, inner) if matches!(operator.as_str(), "!" | "not") => {
+            Formula::Not(Box::new(formula(inner)))
+        }
+        ExprKind::Binary(operator, a, b) => binary(operator, a, b),
+        ExprKind::Choice(c, a, b) => Formula::either(formula(c), formula(a), formula(b)),
+        ExprKind::Number(value) => {
+            if *value == 0.0 {
+                Formula::False
+            } else {
+                Formula::True
+            }
+        }
+        ExprKind::Text(text) => {
+            if text.is_empty() {
+                Formula::False
+            } else {
+                Formula::True
+            }
+        }
+        ExprKind::Null => Formula::False,
+        _ => match term(expression) {
+            Term::Logic(inner) => *inner,
+            other => Formula::Atom(other),
+        },
+    }
+}
+
+fn binary(operator: &str, a: &Expr, b: &Expr) -> Formula {
+    let rel = |rel: Rel| relation(rel, term(a), term(b));
+    match operator {
+        "&&" | "and" => Formula::And(vec![formula(a), formula(b)]),
+        "||" | "or" => Formula::Or(vec![formula(a), formula(b)]),
+        "==" | "===" => rel(Rel::Eq),
+        "is" => match b.kind {
+            ExprKind::Null => rel(Rel::Eq),
+            _ => rel(Rel::Same),
+        },
+        "!=" | "!==" | "is not" => rel(Rel::Ne),
+        "<" => rel(Rel::Lt),
+        "<=" => rel(Rel::Le),
+        ">" => relation(Rel::Lt, term(b), term(a)),
+        ">=" => relation(Rel::Le, term(b), term(a)),
+        "in" => rel(Rel::In),
+        "not in" => Formula::Not(Box::new(rel(Rel::In))),
+        "instanceof" => rel(Rel::Fits),
+        other => Formula::Atom(Term::apply(other, vec![term(a), term(b)])),
+    }
+}

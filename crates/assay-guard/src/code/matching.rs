@@ -1,0 +1,358 @@
+//! Which old function became which new one, and which old check which new one.
+
+use super::model::{Check, Checks, Function, Kind};
+use crate::formula::{self, Definitions, Formula, Rel, Term};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A function with its file.
+#[derive(Clone, Copy)]
+pub struct Located<'c> {
+    /// The file.
+    pub file: &'c str,
+    /// The function.
+    pub function: &'c Function,
+    /// All of its file.
+    pub checks: &'c Checks,
+}
+
+impl Located<'_> {
+    /// `tests/a.py::test_b`.
+    pub fn object(&self) -> String {
+        format!("{}::{}", self.file, self.function.name)
+    }
+}
+
+/// Pairs of functions, and what has no partner.
+pub struct Paired<'c> {
+    /// Old and new.
+    pub both: Vec<(Located<'c>, Located<'c>)>,
+    /// Old ones that are gone.
+    pub gone: Vec<Located<'c>>,
+}
+
+/// Places in a list by a key.
+type Index = BTreeMap<String, Vec<usize>>;
+
+/// Pairs functions: by place and name, by name, by what they do, by what they check.
+pub fn pair<'c>(old: &[Located<'c>], new: &[Located<'c>]) -> Paired<'c> {
+    let mut taken = vec![false; new.len()];
+    let mut partner: Vec<Option<usize>> = vec![None; old.len()];
+    let last = |f: &Function| f.name.rsplit("::").next().unwrap_or_default().to_string();
+    let by_key = |key: &dyn Fn(&Located<'c>) -> Option<String>| {
+        let mut index = Index::new();
+        for (at, one) in new.iter().enumerate() {
+            if let Some(key) = key(one) {
+                index.entry(key).or_default().push(at);
+            }
+        }
+        index
+    };
+    let named = by_key(&|one| Some(format!("{}\n{}", one.file, one.function.name)));
+    let moved = by_key(&|one| (one.function.kind == Kind::Test).then(|| last(one.function)));
+    let shaped =
+        by_key(&|one| (!one.function.checks.is_empty()).then(|| one.function.shape.clone()));
+    type Key<'k, 'c> = &'k dyn Fn(&Located<'c>) -> String;
+    let passes: [(&Index, Key<'_, 'c>); 3] = [
+        (&named, &|one| format!("{}\n{}", one.file, one.function.name)),
+        (&shaped, &|one| one.function.shape.clone()),
+        (&moved, &|one| last(one.function)),
+    ];
+    for (index, key) in passes {
+        for (at, one) in old.iter().enumerate() {
+            if partner[at].is_some() {
+                continue;
+            }
+            let options = index.get(&key(one)).into_iter().flatten();
+            let found = options
+                .copied()
+                .find(|other| !taken[*other] && new[*other].function.kind == one.function.kind);
+            if let Some(found) = found {
+                taken[found] = true;
+                partner[at] = Some(found);
+            }
+        }
+    }
+    for (at, one) in old.iter().enumerate() {
+        if partner[at].is_some() || one.function.kind != Kind::Test {
+            continue;
+        }
+        let free = (0..new.len()).filter(|other| !taken[*other]);
+        let similar = free.filter(|other| new[*other].file == one.file && alike(one, &new[*other]));
+        if let Some(found) = similar.min_by_key(|other| new[*other].function.line) {
+            taken[found] = true;
+            partner[at] = Some(found);
+        }
+    }
+    let (mut both, mut gone) = (Vec::new(), Vec::new());
+    for (one, found) in old.iter().zip(partner) {
+        match found {
+            Some(found) => both.push((*one, new[found])),
+            None => gone.push(*one),
+        }
+    }
+    Paired { both, gone }
+}
+
+/// Whether two tests check much the same: at least half of it.
+fn alike(old: &Located<'_>, new: &Located<'_>) -> bool {
+    if new.function.kind != Kind::Test {
+        return false;
+    }
+    let shown = |f: &Function| -> BTreeSet<Formula> {
+        f.checks.iter().map(|c| inlined(&c.asks, &f.variables)).collect()
+    };
+    let (a, b) = (shown(old.function), shown(new.function));
+    let common = a.intersection(&b).count();
+    common > 0 && common * 2 >= a.len()
+}
+
+/// A check as it is compared.
+#[derive(Clone)]
+pub struct Seen<'c> {
+    /// The check.
+    pub check: &'c Check,
+    /// As it is written.
+    pub raw: Formula,
+    /// With variables in the place of their values.
+    pub inlined: Formula,
+    /// The helper it stands in, if not in the function itself.
+    pub helper: Option<&'c str>,
+}
+
+fn inlined(asks: &Formula, variables: &Definitions) -> Formula {
+    let whole = Term::Logic(Box::new(asks.clone()));
+    let term = formula::expanded(&whole, variables);
+    formula::normal(&match term {
+        Term::Logic(inner) => *inner,
+        other => Formula::Atom(other),
+    })
+}
+
+fn raw(asks: &Formula) -> Formula {
+    inlined(asks, &Definitions::new())
+}
+
+/// How deep helpers may call helpers.
+const HELPERS_DEEP: usize = 3;
+
+/// What a function checks: itself, and through helpers of its file.
+pub fn seen<'c>(of: &Located<'c>) -> Vec<Seen<'c>> {
+    let mut found = Vec::new();
+    collect(of, of.function, &of.function.variables.clone(), None, 0, &mut found);
+    found
+}
+
+fn collect<'c>(
+    of: &Located<'c>,
+    function: &'c Function,
+    variables: &Definitions,
+    helper: Option<&'c str>,
+    depth: usize,
+    found: &mut Vec<Seen<'c>>,
+) {
+    for check in &function.checks {
+        found.push(Seen {
+            check,
+            raw: raw(&check.asks),
+            inlined: inlined(&check.asks, variables),
+            helper,
+        });
+    }
+    if depth >= HELPERS_DEEP || of.function.kind != Kind::Test {
+        return;
+    }
+    for (name, args) in &function.calls {
+        let known = |f: &&Function| {
+            let last = f.name.rsplit("::").next();
+            f.kind == Kind::Other && last == Some(name) && !f.checks.is_empty()
+        };
+        let Some(inner) = of.checks.functions.iter().find(known) else { continue };
+        if std::ptr::eq(inner, function) {
+            continue;
+        }
+        let mut names = inner.variables.clone();
+        // A method's arguments come after the object it is called on; Go's after the handle.
+        for (parameter, arg) in inner.parameters.iter().rev().zip(args.iter().rev()) {
+            let body = formula::expanded(arg, variables);
+            names.insert(parameter.clone(), formula::Definition { parameters: Vec::new(), body });
+        }
+        collect(of, inner, &names, Some(inner.name.as_str()), depth + 1, found);
+    }
+}
+
+/// What became of an old check.
+pub enum Fate<'c> {
+    /// Something at least as strict is there; whether it is stricter.
+    Kept(Seen<'c>, bool),
+    /// Something less strict is there.
+    Weaker(Seen<'c>),
+    /// Something else about the same is there.
+    Changed(Seen<'c>),
+    /// Nothing.
+    Gone,
+}
+
+/// What became of each old check; and the new ones without a partner.
+pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen<'c>>) {
+    let mut taken = vec![false; new.len()];
+    let mut fates: Vec<Option<Fate<'c>>> = old.iter().map(|_| None).collect();
+    type Fits = fn(&Seen<'_>, &Seen<'_>) -> bool;
+    let same: Fits = |a, b| a.raw == b.raw || a.inlined == b.inlined;
+    let stronger: Fits =
+        |a, b| formula::implies(&b.raw, &a.raw) || formula::implies(&b.inlined, &a.inlined);
+    let weaker: Fits = |a, b| {
+        formula::implies(&a.raw, &b.raw)
+            || formula::implies(&a.inlined, &b.inlined)
+            || about_same(a, b) && strength(&b.raw) < strength(&a.raw)
+    };
+    let other: Fits = |a, b| about_same(a, b);
+    type Makes<'c> = fn(Seen<'c>) -> Fate<'c>;
+    let passes: [(Fits, Makes<'c>); 4] = [
+        (same, |seen| Fate::Kept(seen, false)),
+        (stronger, |seen| Fate::Kept(seen, true)),
+        (weaker, Fate::Weaker),
+        (other, Fate::Changed),
+    ];
+    for (fits, fate) in passes {
+        for (at, one) in old.iter().enumerate() {
+            if fates[at].is_some() {
+                continue;
+            }
+            let found = (0..new.len()).find(|other| {
+                !taken[*other] && new[*other].raw != Formula::True && fits(one, &new[*other])
+            });
+            if let Some(found) = found {
+                taken[found] = true;
+                fates[at] = Some(fate(new[found].clone()));
+            }
+        }
+    }
+    // A check that now always holds took the place of the one that is missing.
+    for (at, fate) in fates.iter_mut().enumerate() {
+        if fate.is_some() || old[at].raw == Formula::True {
+            continue;
+        }
+        let found = (0..new.len()).find(|other| !taken[*other] && new[*other].raw == Formula::True);
+        if let Some(found) = found {
+            taken[found] = true;
+            *fate = Some(Fate::Weaker(new[found].clone()));
+        }
+    }
+    leftovers(old, new, &mut fates, &mut taken);
+    let rest = new.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(seen, _)| seen.clone());
+    let fates = fates.into_iter().zip(old).map(|(fate, one)| match fate {
+        Some(fate) => fate,
+        None if one.raw == Formula::True => Fate::Kept(one.clone(), false),
+        None => Fate::Gone,
+    });
+    (fates.collect(), rest.collect())
+}
+
+/// What is left is taken to have replaced what is missing, in order.
+fn leftovers<'c>(
+    old: &[Seen<'c>],
+    new: &[Seen<'c>],
+    fates: &mut [Option<Fate<'c>>],
+    taken: &mut [bool],
+) {
+    for (at, one) in old.iter().enumerate() {
+        if fates[at].is_some() || one.raw == Formula::True {
+            continue;
+        }
+        let Some(found) = taken.iter().position(|taken| !taken) else { return };
+        taken[found] = true;
+        let seen = new[found].clone();
+        let less = strength(&seen.raw) < strength(&one.raw);
+        fates[at] = Some(if less { Fate::Weaker(seen) } else { Fate::Changed(seen) });
+    }
+}
+
+/// The terms a formula is about, without constants.
+fn subjects(formula: &Formula) -> Vec<&Term> {
+    let telling = |term: &&Term| match term {
+        Term::Name(name) => {
+            !name.starts_with('"') && !matches!(name.as_str(), "null" | "TRUE" | "FALSE")
+        }
+        Term::Number(_) => false,
+        _ => true,
+    };
+    match formula {
+        Formula::Atom(term) => match term {
+            Term::Apply(name, args) if name.starts_with("matcher ") => {
+                args.first().into_iter().collect()
+            }
+            term => vec![term],
+        },
+        Formula::Rel(_, a, b) => [a, b].into_iter().filter(telling).collect(),
+        Formula::Not(inner) => subjects(inner),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().flat_map(subjects).collect(),
+        Formula::Quant { body, domain, .. } => domain.iter().chain(subjects(body)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn about_same(old: &Seen<'_>, new: &Seen<'_>) -> bool {
+    let pairs = [(&old.raw, &new.raw), (&old.inlined, &new.inlined)];
+    pairs.into_iter().any(|(a, b)| {
+        let (a, b) = (subjects(a), subjects(b));
+        a.iter().any(|x| b.iter().any(|y| x == y || part_of(x, y) || part_of(y, x)))
+    })
+}
+
+/// Whether a term is `f(other)`, `other.x` or `len(other)`.
+fn part_of(whole: &Term, part: &Term) -> bool {
+    match whole {
+        Term::Apply(name, args) => {
+            let look = name == "len"
+                || name.starts_with('.')
+                || name == "at"
+                || name.starts_with("call")
+                || name == "calls"
+                || name == "called";
+            look && args.iter().any(|arg| arg == part || part_of(arg, part))
+        }
+        _ => false,
+    }
+}
+
+/// How much a formula of this shape asks for, where no proof decides.
+pub fn strength(formula: &Formula) -> u32 {
+    match formula {
+        Formula::True => 0,
+        Formula::False => 60,
+        Formula::Atom(Term::Apply(name, _)) if name.starts_with("matcher ") => 30,
+        Formula::Atom(Term::Apply(name, _)) if name.starts_with("assertion ") => 30,
+        Formula::Atom(_) => 20,
+        Formula::Not(inner) => match &**inner {
+            Formula::Atom(_) => 40,
+            _ => 15,
+        },
+        Formula::Rel(rel, a, b) => relation(*rel, a, b),
+        Formula::And(parts) => parts.iter().map(strength).max().unwrap_or(0) + 1,
+        Formula::Or(parts) => parts.iter().map(strength).min().unwrap_or(0).saturating_sub(1),
+        Formula::Quant { all: true, body, .. } => strength(body) + 2,
+        Formula::Quant { all: false, body, .. } => strength(body).saturating_sub(2),
+        _ => 30,
+    }
+}
+
+fn relation(rel: Rel, a: &Term, b: &Term) -> u32 {
+    let of_length =
+        |t: &Term| matches!(t, Term::Apply(name, _) if name == "len" || name == "calls");
+    let counted = of_length(a) || of_length(b);
+    let empty = [a, b].iter().any(|t| t.as_number() == Some(0.0));
+    match rel {
+        Rel::Same => 52,
+        // No elements at all is all there is to say about a collection.
+        Rel::Eq if counted && !empty => 34,
+        Rel::Eq => 50,
+        Rel::Unordered => 45,
+        Rel::Near(_) => 42,
+        Rel::Fits => 32,
+        Rel::In | Rel::SubsetEq | Rel::Subset => 30,
+        Rel::Lt | Rel::Le if counted => 26,
+        Rel::Lt | Rel::Le => 28,
+        Rel::NotIn => 24,
+        Rel::Ne => 18,
+    }
+}

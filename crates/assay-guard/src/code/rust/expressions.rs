@@ -1,0 +1,180 @@
+//! Expressions.
+
+use super::statements;
+use super::{line_of, path_text};
+use crate::code::ast::{Arg, Expr, ExprKind};
+use quote::ToTokens;
+use syn::parse::Parser as _;
+
+/// How deep expressions may be nested; deeper ones are kept as text.
+const DEPTH_MAX: usize = 100;
+
+/// An expression.
+pub fn expr(expression: &syn::Expr, depth: usize) -> Expr {
+    let line = line_of(expression);
+    if depth > DEPTH_MAX {
+        return Expr::name(line, expression.to_token_stream().to_string());
+    }
+    Expr::new(line, kind(expression, depth + 1))
+}
+
+fn boxed(expression: &syn::Expr, depth: usize) -> Box<Expr> {
+    Box::new(expr(expression, depth))
+}
+
+fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
+    let all = |list: &mut dyn Iterator<Item = &syn::Expr>| list.map(|e| expr(e, depth)).collect();
+    match expression {
+        syn::Expr::Lit(literal) => self::literal(&literal.lit),
+        syn::Expr::Path(path) => match path_text(&path.path).as_str() {
+            "None" => ExprKind::Null,
+            name => ExprKind::Name(name.to_string()),
+        },
+        syn::Expr::Paren(inner) => expr(&inner.expr, depth).kind,
+        syn::Expr::Group(inner) => expr(&inner.expr, depth).kind,
+        syn::Expr::Await(inner) => expr(&inner.base, depth).kind,
+        syn::Expr::Cast(inner) => expr(&inner.expr, depth).kind,
+        syn::Expr::Reference(inner) => expr(&inner.expr, depth).kind,
+        syn::Expr::Call(call) => {
+            let args = call.args.iter().map(|a| Arg { name: None, value: expr(a, depth) });
+            ExprKind::Call(boxed(&call.func, depth), args.collect())
+        }
+        syn::Expr::MethodCall(call) => {
+            let of = boxed(&call.receiver, depth);
+            let callee = Expr::new(line_of(call), ExprKind::Member(of, call.method.to_string()));
+            let args = call.args.iter().map(|a| Arg { name: None, value: expr(a, depth) });
+            ExprKind::Call(Box::new(callee), args.collect())
+        }
+        syn::Expr::Field(access) => {
+            let name = access.member.to_token_stream().to_string();
+            ExprKind::Member(boxed(&access.base, depth), name)
+        }
+        syn::Expr::Index(access) => {
+            ExprKind::Index(boxed(&access.expr, depth), boxed(&access.index, depth))
+        }
+        syn::Expr::Binary(pair) => {
+            let operator = pair.op.to_token_stream().to_string();
+            ExprKind::Binary(operator, boxed(&pair.left, depth), boxed(&pair.right, depth))
+        }
+        syn::Expr::Unary(one) => match one.op {
+            syn::UnOp::Deref(_) => expr(&one.expr, depth).kind,
+            _ => ExprKind::Unary(one.op.to_token_stream().to_string(), boxed(&one.expr, depth)),
+        },
+        syn::Expr::Try(inner) => ExprKind::Other("?".to_string(), vec![expr(&inner.expr, depth)]),
+        syn::Expr::Array(list) => ExprKind::List(all(&mut list.elems.iter())),
+        syn::Expr::Tuple(list) => ExprKind::List(all(&mut list.elems.iter())),
+        syn::Expr::Range(range) => {
+            let ends = [&range.start, &range.end];
+            let ends = ends.into_iter().flatten().map(|e| expr(e, depth)).collect();
+            ExprKind::Other(range.limits.to_token_stream().to_string(), ends)
+        }
+        syn::Expr::Struct(literal) => {
+            let mut fields: Vec<(String, Expr)> = literal
+                .fields
+                .iter()
+                .map(|f| (f.member.to_token_stream().to_string(), expr(&f.expr, depth)))
+                .collect();
+            fields.extend(literal.rest.as_ref().map(|rest| ("..".into(), expr(rest, depth))));
+            ExprKind::Fields(fields)
+        }
+        syn::Expr::Closure(closure) => {
+            let names = closure.inputs.iter().map(|input| match input {
+                syn::Pat::Type(typed) => typed.pat.to_token_stream().to_string(),
+                other => other.to_token_stream().to_string(),
+            });
+            ExprKind::Lambda(names.collect(), statements::body(&closure.body, depth))
+        }
+        syn::Expr::Macro(called) => macro_call(&called.mac, depth),
+        syn::Expr::If(branch) => choice(branch, depth).unwrap_or_else(|| opaque(expression)),
+        syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) | syn::Expr::Match(_) => {
+            ExprKind::Lambda(Vec::new(), statements::body(expression, depth))
+        }
+        _ => opaque(expression),
+    }
+}
+
+/// A condition whose branches are values.
+fn choice(branch: &syn::ExprIf, depth: usize) -> Option<ExprKind> {
+    let value = |list: &[syn::Stmt]| match list {
+        [syn::Stmt::Expr(only, None)] => Some(boxed(only, depth)),
+        _ => None,
+    };
+    let then = value(&branch.then_branch.stmts)?;
+    let (_, other) = branch.else_branch.as_ref()?;
+    let otherwise = match &**other {
+        syn::Expr::Block(block) => value(&block.block.stmts)?,
+        other => boxed(other, depth),
+    };
+    Some(ExprKind::Choice(boxed(&branch.cond, depth), then, otherwise))
+}
+
+fn opaque(expression: &syn::Expr) -> ExprKind {
+    ExprKind::Name(expression.to_token_stream().to_string())
+}
+
+fn literal(literal: &syn::Lit) -> ExprKind {
+    match literal {
+        syn::Lit::Str(text) => ExprKind::Text(text.value()),
+        syn::Lit::Bool(value) => ExprKind::Bool(value.value),
+        syn::Lit::Int(number) => number
+            .base10_digits()
+            .parse()
+            .map_or_else(|_| ExprKind::Name(number.to_string()), ExprKind::Number),
+        syn::Lit::Float(number) => number
+            .base10_digits()
+            .parse()
+            .map_or_else(|_| ExprKind::Name(number.to_string()), ExprKind::Number),
+        other => ExprKind::Name(other.to_token_stream().to_string()),
+    }
+}
+
+/// A macro as a call of `name!`; what are no expressions is kept as text.
+pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
+    let line = line_of(called);
+    let name = called.path.segments.last().map_or(String::new(), |s| s.ident.to_string());
+    let callee = Box::new(Expr::name(line, format!("{name}!")));
+    let parsed = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated
+        .parse2(called.tokens.clone());
+    let args: Vec<Arg> = match parsed {
+        Ok(list) => list
+            .iter()
+            .map(|argument| match argument {
+                syn::Expr::Assign(pair) => Arg {
+                    name: Some(pair.left.to_token_stream().to_string()),
+                    value: expr(&pair.right, depth),
+                },
+                other => Arg { name: None, value: expr(other, depth) },
+            })
+            .collect(),
+        Err(_) => loose(&called.tokens, depth),
+    };
+    ExprKind::Call(callee, args)
+}
+
+/// The parts between commas; those that are expressions as such: `matches!(x, Some(_) | None)`.
+fn loose(tokens: &proc_macro2::TokenStream, depth: usize) -> Vec<Arg> {
+    let mut parts: Vec<proc_macro2::TokenStream> = vec![proc_macro2::TokenStream::new()];
+    for tree in tokens.clone() {
+        match &tree {
+            proc_macro2::TokenTree::Punct(p) if p.as_char() == ',' => {
+                parts.push(proc_macro2::TokenStream::new());
+            }
+            _ => {
+                if let Some(last) = parts.last_mut() {
+                    last.extend(std::iter::once(tree));
+                }
+            }
+        }
+    }
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let value = match syn::parse2::<syn::Expr>(part.clone()) {
+                Ok(parsed) => expr(&parsed, depth),
+                Err(_) => Expr::name(line_of(&part), part.to_string()),
+            };
+            Arg { name: None, value }
+        })
+        .collect()
+}

@@ -1,0 +1,175 @@
+//! Statements.
+
+use super::expressions::{expr, macro_call};
+use super::{annotations, line_of, span_of};
+use crate::code::ast::{Expr, ExprKind, Item, Stmt, StmtKind};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+
+/// How deep blocks may be nested; deeper ones are not looked into.
+const DEPTH_MAX: usize = 100;
+
+fn stmt(node: &impl Spanned, kind: StmtKind) -> Stmt {
+    Stmt { line: line_of(node), span: span_of(node), config: Vec::new(), kind }
+}
+
+/// A constant.
+pub fn binding(name: String, value: &syn::Expr, line: usize) -> Stmt {
+    let kind = StmtKind::Let(name, expr(value, 0));
+    Stmt { line, span: span_of(value), config: Vec::new(), kind }
+}
+
+/// The statements of a block.
+pub fn block(block: &syn::Block, depth: usize) -> Vec<Stmt> {
+    list(&block.stmts, depth)
+}
+
+/// Statements; the last one without a semicolon is what is returned.
+pub fn list(statements: &[syn::Stmt], depth: usize) -> Vec<Stmt> {
+    if depth > DEPTH_MAX {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for statement in statements {
+        let (attributes, made) = one(statement, depth + 1);
+        let config: Vec<String> = annotations(attributes)
+            .iter()
+            .filter(|a| a.last_name() == "cfg")
+            .map(|a| format!("{:?}", a.args().first().map(|arg| &arg.value.kind)))
+            .collect();
+        found.extend(made.into_iter().map(|mut stmt| {
+            stmt.config.extend(config.iter().cloned());
+            stmt
+        }));
+    }
+    found
+}
+
+fn one(statement: &syn::Stmt, depth: usize) -> (&[syn::Attribute], Vec<Stmt>) {
+    match statement {
+        syn::Stmt::Local(local) => {
+            let Some(init) = &local.init else { return (&local.attrs, Vec::new()) };
+            let mut name = local.pat.to_token_stream().to_string();
+            if let syn::Pat::Type(typed) = &local.pat {
+                name = typed.pat.to_token_stream().to_string();
+            }
+            let name = name.trim_start_matches("mut ").to_string();
+            let value = expr(&init.expr, depth);
+            let kind = match name.as_str() {
+                "_" => StmtKind::Discard(value),
+                _ => StmtKind::Let(name, value),
+            };
+            (&local.attrs, vec![stmt(local, kind)])
+        }
+        syn::Stmt::Expr(expression, semicolon) => {
+            let made = effect(expression, semicolon.is_some(), depth);
+            (attributes(expression), made)
+        }
+        syn::Stmt::Macro(called) => {
+            let value = Expr::new(line_of(called), macro_call(&called.mac, depth));
+            (&called.attrs, vec![stmt(called, StmtKind::Expr(value))])
+        }
+        syn::Stmt::Item(syn::Item::Fn(inner)) => {
+            let item = Item {
+                name: vec![inner.sig.ident.to_string()],
+                annotations: annotations(&inner.attrs),
+                body: block(&inner.block, depth),
+                line: line_of(inner),
+                span: span_of(inner),
+                ..Item::default()
+            };
+            (&inner.attrs, vec![stmt(inner, StmtKind::Function(Box::new(item)))])
+        }
+        syn::Stmt::Item(_) => (&[], Vec::new()),
+    }
+}
+
+fn attributes(expression: &syn::Expr) -> &[syn::Attribute] {
+    match expression {
+        syn::Expr::Block(inner) => &inner.attrs,
+        syn::Expr::If(inner) => &inner.attrs,
+        syn::Expr::Macro(inner) => &inner.attrs,
+        syn::Expr::Call(inner) => &inner.attrs,
+        syn::Expr::MethodCall(inner) => &inner.attrs,
+        _ => &[],
+    }
+}
+
+/// The body of a closure, or a block used as a value.
+pub fn body(expression: &syn::Expr, depth: usize) -> Vec<Stmt> {
+    if depth > DEPTH_MAX {
+        return Vec::new();
+    }
+    match expression {
+        syn::Expr::Block(inner) => block(&inner.block, depth + 1),
+        syn::Expr::Async(inner) => block(&inner.block, depth + 1),
+        syn::Expr::Unsafe(inner) => block(&inner.block, depth + 1),
+        other => effect(other, false, depth + 1),
+    }
+}
+
+fn effect(expression: &syn::Expr, closed: bool, depth: usize) -> Vec<Stmt> {
+    if depth > DEPTH_MAX {
+        return Vec::new();
+    }
+    let kind = match expression {
+        syn::Expr::If(branch) => {
+            let otherwise = match &branch.else_branch {
+                Some((_, other)) => body(other, depth + 1),
+                None => Vec::new(),
+            };
+            let then = block(&branch.then_branch, depth + 1);
+            StmtKind::If(expr(&branch.cond, depth), then, otherwise)
+        }
+        syn::Expr::ForLoop(inner) => {
+            let over = expr(&inner.expr, depth);
+            let count = ranged(&over);
+            StmtKind::Loop(count, Some(over), block(&inner.body, depth + 1))
+        }
+        syn::Expr::While(inner) => StmtKind::Loop(None, None, block(&inner.body, depth + 1)),
+        syn::Expr::Loop(inner) => StmtKind::Loop(None, None, block(&inner.body, depth + 1)),
+        syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) => {
+            StmtKind::Block(body(expression, depth + 1))
+        }
+        syn::Expr::Match(branches) => {
+            let subject = expr(&branches.expr, depth);
+            let arms = branches.arms.iter().map(|arm| arm_of(arm, &subject, depth)).collect();
+            StmtKind::Block(arms)
+        }
+        syn::Expr::Return(inner) => {
+            StmtKind::Return(inner.expr.as_ref().map(|value| expr(value, depth)))
+        }
+        syn::Expr::Assign(pair) => match &*pair.left {
+            syn::Expr::Infer(_) => StmtKind::Discard(expr(&pair.right, depth)),
+            left => {
+                let parts = vec![expr(left, depth), expr(&pair.right, depth)];
+                let whole = ExprKind::Other("assign".to_string(), parts);
+                StmtKind::Expr(Expr::new(line_of(expression), whole))
+            }
+        },
+        syn::Expr::Macro(_) => StmtKind::Expr(expr(expression, depth)),
+        other if closed => StmtKind::Expr(expr(other, depth)),
+        other => StmtKind::Return(Some(expr(other, depth))),
+    };
+    vec![stmt(expression, kind)]
+}
+
+/// An arm happens if the subject fits the pattern.
+fn arm_of(arm: &syn::Arm, subject: &Expr, depth: usize) -> Stmt {
+    let pattern = Expr::name(line_of(&arm.pat), arm.pat.to_token_stream().to_string());
+    let (left, right) = (Box::new(subject.clone()), Box::new(pattern));
+    let condition = Expr::new(line_of(arm), ExprKind::Binary("instanceof".into(), left, right));
+    let then = body(&arm.body, depth + 1);
+    stmt(arm, StmtKind::If(condition, then, Vec::new()))
+}
+
+/// `0..100` is a hundred times.
+fn ranged(over: &Expr) -> Option<f64> {
+    match &over.kind {
+        ExprKind::Other(limits, ends) if limits.starts_with("..") && ends.len() == 2 => {
+            let extra = if limits == "..=" { 1.0 } else { 0.0 };
+            Some(ends[1].number()? - ends[0].number()? + extra)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,358 @@
+//! Two wordings of one requirement.
+
+use super::words::{
+    ABSOLUTES, HEDGES, Modal, Quantity, SCOPE, contains, count, modal, quantities, words,
+};
+use crate::config::Config;
+use crate::finding::Verdict;
+use std::collections::BTreeSet;
+
+/// What can be said about a new wording: the rule, the direction, the reason.
+pub type Judged = (&'static str, Verdict, String);
+
+/// Compares two wordings; nothing if they say the same.
+pub fn judge(old: &str, new: &str, config: &Config) -> Vec<Judged> {
+    let (a, b) = (words(old), words(new));
+    if essence(&a) == essence(&b) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    modals(&a, &b, &mut found);
+    hedges(&a, &b, &mut found);
+    absolutes(&a, &b, &mut found);
+    lattices(&a, &b, config, &mut found);
+    numbers(&a, &b, &mut found);
+    scope(&a, &b, &mut found);
+    if found.is_empty() {
+        found.push((
+            "Q09",
+            Verdict::Changed,
+            "reworded: whether it asks for the same, a person has \
+            to say"
+                .to_string(),
+        ));
+    }
+    found
+}
+
+/// A wording without what does not matter: articles, plural, synonyms of must.
+pub fn essence(words: &[String]) -> Vec<String> {
+    words
+        .iter()
+        .filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "of" | "that" | "which"))
+        .map(|word| match word.as_str() {
+            "shall" | "must" => "must".to_string(),
+            "can't" => "cannot".to_string(),
+            "each" | "every" | "all" => "every".to_string(),
+            other if other.len() > 3 && other.ends_with('s') && !other.ends_with("ss") => {
+                other[..other.len() - 1].to_string()
+            }
+            other => other.to_string(),
+        })
+        .collect()
+}
+
+fn modals(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    let (old, new) = (modal(a), modal(b));
+    let shown = |m: Modal| match (m.rank, m.negative) {
+        (3, false) => "MUST",
+        (3, true) => "MUST NOT",
+        (2, false) => "SHOULD",
+        (2, true) => "SHOULD NOT",
+        (1, _) => "MAY",
+        _ => "nothing binding",
+    };
+    if old.rank > new.rank && old.rank > 1 {
+        let reason = format!("{} became {}", shown(old), shown(new));
+        found.push(("Q01", Verdict::Weaker, reason));
+    } else if old.rank < new.rank && new.rank > 1 {
+        let reason = format!("{} became {}", shown(old), shown(new));
+        found.push(("Q01", Verdict::Stronger, reason));
+    } else if old.rank == new.rank && old.rank > 1 && old.negative != new.negative {
+        let never = |w: &[String]| contains(w, "never") || contains(w, "no");
+        if never(a) == never(b) {
+            let reason = format!("{} became {}", shown(old), shown(new));
+            found.push(("Q01", Verdict::Changed, reason));
+        }
+    }
+}
+
+fn hedges(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    let added: Vec<&str> =
+        HEDGES.iter().filter(|hedge| count(b, hedge) > count(a, hedge)).copied().collect();
+    let removed: Vec<&str> =
+        HEDGES.iter().filter(|hedge| count(b, hedge) < count(a, hedge)).copied().collect();
+    if !added.is_empty() && removed.is_empty() {
+        let reason = format!("a hedge was added: {}", added.join(", "));
+        found.push(("Q02", Verdict::Weaker, reason));
+    } else if added.is_empty() && !removed.is_empty() {
+        let reason = format!("a hedge is gone: {}", removed.join(", "));
+        found.push(("Q02", Verdict::Stronger, reason));
+    }
+}
+
+/// Words that allow more than one number.
+const BOUNDS: &[&str] = &[
+    "at most",
+    "at least",
+    "up to",
+    "no more than",
+    "no fewer than",
+    "no less than",
+    "not more than",
+    "minimum",
+    "maximum",
+];
+
+fn absolutes(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    let often = |words: &[String], group: &[&str]| -> usize {
+        group.iter().map(|word| count(words, word)).sum()
+    };
+    let first = |words: &[String], other: &[String], group: &'static [&'static str]| {
+        let fewer = group.iter().find(|word| count(words, word) > count(other, word));
+        fewer.copied().unwrap_or_default()
+    };
+    let lost: Vec<&str> = ABSOLUTES
+        .iter()
+        .filter(|group| often(a, group) > often(b, group))
+        .map(|group| first(a, b, group))
+        .collect();
+    let gained: Vec<&str> = ABSOLUTES
+        .iter()
+        .filter(|group| often(a, group) < often(b, group))
+        .map(|group| first(b, a, group))
+        .collect();
+    if !lost.is_empty() && gained.is_empty() {
+        found.push(("Q03", Verdict::Weaker, format!("no longer says {}", lost.join(", "))));
+    } else if lost.is_empty() && !gained.is_empty() {
+        found.push(("Q03", Verdict::Stronger, format!("now says {}", gained.join(", "))));
+    } else if lost.iter().all(|word| word.starts_with("exact"))
+        && gained.iter().all(|word| BOUNDS.contains(word))
+        && !lost.is_empty()
+    {
+        let (lost, gained) = (lost.join(", "), gained.join(", "));
+        found.push(("Q03", Verdict::Weaker, format!("says {gained} instead of {lost}")));
+    } else if !lost.is_empty() {
+        let (lost, gained) = (lost.join(", "), gained.join(", "));
+        let reason = format!("says {gained} instead of {lost}");
+        found.push(("Q03", Verdict::Changed, reason));
+    }
+}
+
+/// Which phrases of a list a text has; of those within one another the longest.
+fn rungs(words: &[String], list: &[String]) -> BTreeSet<usize> {
+    let singular: Vec<String> = words
+        .iter()
+        .map(|word| match word.strip_suffix('s') {
+            Some(short) if short.len() > 2 && !short.ends_with('s') => short.to_string(),
+            _ => word.clone(),
+        })
+        .collect();
+    let hyphened = |phrase: &str| phrase.replace('-', " ");
+    let spaced: Vec<String> = words.iter().flat_map(|w| w.split('-')).map(str::to_string).collect();
+    let present: BTreeSet<usize> = (0..list.len())
+        .filter(|at| {
+            let phrase = &list[*at];
+            contains(words, phrase)
+                || contains(&singular, phrase)
+                || contains(&spaced, &hyphened(phrase))
+        })
+        .collect();
+    // "logically equivalent" contains "equivalent", too.
+    let inner = |at: usize| {
+        present.iter().any(|other| *other != at && list[*other].contains(list[at].as_str()))
+    };
+    present.iter().copied().filter(|at| !inner(*at)).collect()
+}
+
+fn lattices(a: &[String], b: &[String], config: &Config, found: &mut Vec<Judged>) {
+    for (rule, lists) in [("Q04", &config.granularity), ("Q05", &config.equality)] {
+        for list in lists {
+            let (old, new) = (rungs(a, list), rungs(b, list));
+            // What both mention did not step.
+            let (was, is) = (old.difference(&new).next(), new.difference(&old).next());
+            let (Some(&old), Some(&new)) = (was, is) else { continue };
+            // A time after a number is a quantity, not a unit of what is promised.
+            let timed = list.iter().any(|word| word == "second");
+            if timed && !(quantities(a).is_empty() && quantities(b).is_empty()) {
+                continue;
+            }
+            let (was, is) = (&list[old], &list[new]);
+            match new > old {
+                true => found.push((rule, Verdict::Weaker, format!("{is} instead of {was}"))),
+                false => found.push((rule, Verdict::Stronger, format!("{is} instead of {was}"))),
+            }
+        }
+    }
+}
+
+/// Words beside a number that is to be small.
+const MORE: &[&str] = &[
+    "within",
+    "at most",
+    "no more than",
+    "not more than",
+    "under",
+    "less than",
+    "below",
+    "up to",
+    "maximum",
+    "max",
+    "timeout",
+    "latency",
+    "fewer than",
+    "lose",
+    "loss",
+    "downtime",
+    "retries",
+    "retry",
+    "delay",
+    "lag",
+    "staleness",
+    "before",
+    "error rate",
+    "p99",
+    "p95",
+    "exceed",
+    "faster than",
+    "not exceed",
+    "drop",
+    "drops",
+    "tolerance",
+    "in",
+    "takes",
+    "respond",
+    "responds",
+    "recovers",
+    "failures",
+    "errors",
+    "warnings",
+    "requests",
+];
+
+/// Words beside a number that is to be large.
+const LESS: &[&str] = &[
+    "at least",
+    "no fewer than",
+    "no less than",
+    "minimum",
+    "min",
+    "keep",
+    "keeps",
+    "retain",
+    "retains",
+    "retained",
+    "retention",
+    "kept",
+    "availability",
+    "available",
+    "coverage",
+    "more than",
+    "over",
+    "survive",
+    "survives",
+    "tolerate",
+    "tolerates",
+    "throughput",
+    "replicas",
+    "copies",
+    "uptime",
+    "sustain",
+    "sustains",
+    "greater than",
+    "above",
+    "every",
+    "support",
+    "supports",
+    "handle",
+    "handles",
+    "stored",
+    "backups",
+];
+
+/// Which way of a number is permissive: more, less, or unknown.
+fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
+    let text = &quantity.text;
+    if text.starts_with(['<', '≤']) {
+        return Some(true);
+    }
+    if text.starts_with(['>', '≥']) {
+        return Some(false);
+    }
+    // The nearest telling word before the number decides, then any word.
+    let before = &words[quantity.at.saturating_sub(4)..quantity.at];
+    let said = |list: &[String], any: &[&str]| any.iter().any(|word| contains(list, word));
+    if said(before, &["tolerate", "tolerates", "survive", "survives", "withstand", "withstands"]) {
+        return Some(false);
+    }
+    // A load that is to be carried, unless it is a limit.
+    let after = &words[quantity.at..(quantity.at + 5).min(words.len())];
+    let limit = ["at most", "no more than", "not more than", "limit", "exceed", "up to"];
+    let load = ["per", "concurrent", "rps", "qps", "ops", "simultaneous"];
+    if quantity.kind.is_empty() && said(after, &load) && !said(before, &limit) {
+        return Some(false);
+    }
+    let nearest = |list: &[&str]| list.iter().any(|word| contains(before, word));
+    match (nearest(MORE), nearest(LESS)) {
+        (true, false) => return Some(true),
+        (false, true) => return Some(false),
+        _ => {}
+    }
+    let anywhere = |list: &[&str]| list.iter().filter(|word| contains(words, word)).count();
+    match (anywhere(MORE), anywhere(LESS)) {
+        (0, 0) => None,
+        (more, less) if more > less => Some(true),
+        (more, less) if less > more => Some(false),
+        _ => None,
+    }
+}
+
+fn numbers(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    let (old, new) = (quantities(a), quantities(b));
+    if old.len() != new.len() {
+        if new.len() < old.len() {
+            let shown: Vec<&str> = old.iter().map(|q| q.text.as_str()).collect();
+            let reason = format!("a number is gone; there were {}", shown.join(", "));
+            found.push(("Q06", Verdict::Weaker, reason));
+        }
+        return;
+    }
+    for (x, y) in old.iter().zip(&new) {
+        if x.value == y.value || x.kind != y.kind {
+            continue;
+        }
+        let more = y.value > x.value;
+        let (verdict, how) = match permissive(a, x).or_else(|| permissive(b, y)) {
+            Some(up) if up == more => (Verdict::Weaker, "the permissive way"),
+            Some(_) => (Verdict::Stronger, "the strict way"),
+            None => (Verdict::Changed, "and which way is stricter is not said"),
+        };
+        let reason = format!("{} became {}, {how}", x.text, y.text);
+        found.push(("Q06", verdict, reason));
+    }
+}
+
+fn scope(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    let added = SCOPE.iter().find(|phrase| contains(b, phrase) && !contains(a, phrase));
+    if let Some(phrase) = added {
+        found.push(("Q07", Verdict::Weaker, format!("put off: {phrase}")));
+    }
+}
+
+/// Whether a heading says that what follows is not for now.
+pub fn out_of_scope(headings: &[String]) -> bool {
+    headings.iter().any(|heading| {
+        let words = words(heading);
+        SCOPE.iter().any(|phrase| contains(&words, phrase)) || contains(&words, "non goals")
+    })
+}
+
+/// How binding the headings are: 3 must, 2 should, 1 may, 0 nothing said.
+pub fn binding(headings: &[String]) -> u8 {
+    headings
+        .iter()
+        .rev()
+        .map(|heading| modal(&words(heading)).rank)
+        .find(|rank| *rank > 0)
+        .unwrap_or(0)
+}

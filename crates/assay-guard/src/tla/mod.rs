@@ -1,0 +1,13 @@
+//! TLA+ modules and the configurations they are checked with.
+
+mod actions;
+mod cfg;
+mod cfg_rules;
+mod modules;
+mod parse;
+mod properties;
+mod terms;
+
+pub use cfg::{Cfg, parse_cfg};
+pub use modules::compare;
+pub use parse::{Module, Operator, parse};

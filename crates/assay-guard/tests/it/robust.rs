@@ -1,0 +1,78 @@
+//! Whatever a file holds: no panic, no hang, and every place has a line.
+
+use super::corpus::cases;
+use super::formulas::Dice;
+use assay_guard::{Config, Tree, compare};
+
+/// A text with some bytes removed, doubled or replaced.
+fn damaged(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut text = bytes.to_vec();
+    for _ in 0..=dice.below(4) {
+        if text.is_empty() {
+            break;
+        }
+        let at = dice.below(text.len() as u64) as usize;
+        let end = (at + 1 + dice.below(12) as usize).min(text.len());
+        match dice.below(5) {
+            0 => drop(text.drain(at..end)),
+            1 => {
+                let part = text[at..end].to_vec();
+                text.splice(at..at, part);
+            }
+            2 => text[at] = b"(){}[]\"'\\/=<>:.\n\t "[dice.below(18) as usize],
+            3 => text.truncate(at),
+            _ => text[at] = dice.below(256) as u8,
+        }
+    }
+    text
+}
+
+#[test]
+fn damaged_files_of_every_kind_are_compared_without_a_panic() {
+    let mut dice = Dice(1);
+    let config = Config::default();
+    let mut seen = std::collections::BTreeSet::new();
+    for case in cases() {
+        for (path, bytes) in &case.before {
+            if !seen.insert((path.clone(), bytes.clone())) {
+                continue;
+            }
+            for _ in 0..40 {
+                let broken = damaged(bytes, &mut dice);
+                let tree = |text: &[u8]| Tree::from([(path.clone(), text.to_vec())]);
+                for (old, new) in [(bytes, &broken), (&broken, bytes)] {
+                    for finding in compare(&tree(old), &tree(new), &config) {
+                        let places = [&finding.old, &finding.new].into_iter().flatten();
+                        assert!(places.clone().all(|p| p.line >= 1), "{finding:?}");
+                        assert!(!finding.reason.is_empty(), "{finding:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nesting_without_end_is_refused_and_not_followed() {
+    let config = Config::default();
+    let deep = |open: &str, close: &str, middle: &str| {
+        format!("{}{middle}{}", open.repeat(20_000), close.repeat(20_000))
+    };
+    let files = [
+        ("tests/a.rs", format!("#[test]\nfn a() {{ assert!({}); }}\n", deep("(", ")", "x"))),
+        ("tests/b.rs", format!("#[test]\nfn a() {{ assert!({}x); }}\n", "!".repeat(20_000))),
+        ("tests/test_a.py", format!("def test_a():\n    assert {}\n", deep("(", ")", "x"))),
+        ("a_test.go", format!("package a\nfunc TestA(t *testing.T) {}\n", deep("{", "}", ""))),
+        ("a.test.ts", format!("it('a', () => {{ expect({}).toBe(1) }})\n", deep("[", "]", ""))),
+        ("ATest.java", format!("class A {{ @Test void a() {} }}\n", deep("{", "}", ""))),
+        ("A.tla", format!("---- MODULE A ----\nInv == {}\n====\n", deep("(", ")", "TRUE"))),
+        (".github/workflows/a.yml", deep("[", "]", "")),
+        ("pyproject.toml", format!("a = {}\n", deep("[", "]", "1"))),
+        ("docs/prd.md", deep("> ", "\n", "- AC-1: must")),
+    ];
+    for (path, text) in files {
+        let tree = |text: &str| Tree::from([(path.to_string(), text.as_bytes().to_vec())]);
+        compare(&tree(&text), &tree("x\n"), &config);
+        compare(&tree("x\n"), &tree(&text), &config);
+    }
+}

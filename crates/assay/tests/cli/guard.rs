@@ -1,0 +1,332 @@
+//! `assay guard`, through the real binary in real repositories.
+
+use super::{assay, finished, json, scratch};
+use std::path::Path;
+use std::process::Command;
+
+const SPEC: &str = "---- MODULE Bank ----
+EXTENDS Naturals
+CONSTANT Accounts
+VARIABLE bal
+BK1_NonNegative == \\A a \\in Accounts : bal[a] >= 0
+BK2_Live == []<>(bal[1] = 0)
+Init == bal = [a \\in Accounts |-> 0]
+Next == UNCHANGED bal
+Spec == Init /\\ [][Next]_bal
+====
+";
+
+const CFG: &str = "CONSTANT Accounts = {a, b}\nSPECIFICATION Spec\nINVARIANTS\n  BK1_NonNegative\n\
+PROPERTY BK2_Live\n";
+
+const PRD: &str = "# Storage\n\n## Goals\n\n- AC-1: Reads are streamed per page.\n\
+- AC-2: Acknowledged writes are never lost.\n- AC-3: The export is byte-identical to the input.\n\
+- AC-4: The client MUST send one request per append.\n- AC-5: Backups are made each night.\n\n\
+## Out of scope\n\n- AC-9: Encryption.\n";
+
+/// A repository with one commit.
+struct Repository {
+    directory: tempfile::TempDir,
+}
+
+impl Repository {
+    fn new(files: &[(&str, &str)]) -> Repository {
+        let repository = Repository { directory: scratch() };
+        repository.git(&["init", "-q", "-b", "main"]);
+        for (path, text) in files {
+            repository.write(path, text);
+        }
+        repository.commit("first");
+        repository
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn git(&self, args: &[&str]) {
+        let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+        let done = Command::new("git")
+            .args(identity)
+            .args(["-c", "commit.gpgsign=false", "-c", "protocol.file.allow=always"])
+            .args(args)
+            .current_dir(self.path())
+            .output()
+            .expect("git runs");
+        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+    }
+
+    fn run(&self, args: &[&str]) -> super::Run {
+        let all = [&["guard"], args].concat();
+        finished(assay(&all).current_dir(self.path()).output().expect("assay runs"))
+    }
+
+    /// The findings that are not stronger: rule and verdict.
+    fn found(&self, args: &[&str]) -> Vec<(String, String)> {
+        let run = self.run(&[args, &["--format", "json"]].concat());
+        let findings = json(&run)["findings"].as_array().expect("findings").clone();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
+        findings
+            .iter()
+            .map(|finding| (text(&finding["rule"]), text(&finding["verdict"])))
+            .filter(|(_, verdict)| verdict != "stronger")
+            .collect()
+    }
+}
+
+fn bank() -> Repository {
+    Repository::new(&[("specs/Bank.tla", SPEC), ("specs/Bank.cfg", CFG), ("docs/prd.md", PRD)])
+}
+
+#[test]
+fn the_four_forbidden_formal_edits_are_caught() {
+    let flipped = SPEC.replace("\\A a", "\\E a");
+    let renamed = SPEC.replace("BK1_NonNegative", "Negative");
+    let deleted = SPEC.replace("BK1_NonNegative == \\A a \\in Accounts : bal[a] >= 0\n", "");
+    let trivial = SPEC.replace("bal[a] >= 0", "bal[a] >= 0 => TRUE");
+    let cases = [
+        ("T02", renamed, CFG.replace("BK1_NonNegative", "Negative")),
+        ("T01", deleted, CFG.replace("  BK1_NonNegative\n", "")),
+        ("T03", trivial, CFG.to_string()),
+        ("T04", flipped, CFG.to_string()),
+    ];
+    let repository = bank();
+    for (rule, spec, cfg) in cases {
+        repository.write("specs/Bank.tla", &spec);
+        repository.write("specs/Bank.cfg", &cfg);
+        let run = repository.run(&[]);
+        assert_eq!(run.code, 1, "{rule}: {}{}", run.out, run.err);
+        let found = repository.found(&[]);
+        assert!(found.contains(&(rule.to_string(), "weaker".to_string())), "{rule}: {found:?}");
+    }
+}
+
+#[test]
+fn the_five_english_moves_are_caught() {
+    let repository = bank();
+    let moved = PRD.replace("- AC-5: Backups are made each night.\n", "")
+        + "- AC-5: Backups are made each night.\n";
+    for (rule, text) in [
+        ("Q04", PRD.replace("per page", "per file")),
+        ("Q02", PRD.replace("are never lost", "are typically never lost")),
+        ("Q05", PRD.replace("byte-identical", "logically equivalent")),
+        ("Q01", PRD.replace("MUST send", "SHOULD send")),
+        ("Q07", moved),
+    ] {
+        repository.write("docs/prd.md", &text);
+        let run = repository.run(&[]);
+        assert_eq!(run.code, 1, "{rule}: {}{}", run.out, run.err);
+        let found = repository.found(&[]);
+        assert!(found.contains(&(rule.to_string(), "weaker".to_string())), "{rule}: {found:?}");
+    }
+}
+
+#[test]
+fn an_approval_lets_a_change_pass_until_either_text_changes() {
+    let repository = bank();
+    let trivial = SPEC.replace("bal[a] >= 0", "bal[a] >= 0 => TRUE");
+    repository.write("specs/Bank.tla", &trivial);
+    let shown = repository.run(&["--format", "json"]);
+    let key = json(&shown)["findings"][0]["key"].as_str().expect("a key").to_string();
+    let approve = |by: &str, quote: &str, source: &str, cause: &str| {
+        let because = ["--because", "overdrafts are allowed now", "--quote", quote];
+        let who = ["--by", by, "--source", source, "--cause", cause];
+        repository.run(&[&["approve", &key], &because[..], &who[..]].concat())
+    };
+    for (by, quote, source, cause, why) in [
+        ("Claude", "go ahead", "mail", "bug", "agent"),
+        ("Bea", "go ahead", "docs/plans/overdraft.md", "bug", "plan"),
+        ("Bea", "go ahead", "mail", "unknown", "unknown"),
+        ("Bea", " ", "mail", "bug", "quote"),
+    ] {
+        let refused = approve(by, quote, source, cause);
+        assert_eq!(refused.code, 65, "{why}: {}{}", refused.out, refused.err);
+        assert!(refused.err.contains(why), "{why}: {}", refused.err);
+    }
+    assert_eq!(repository.run(&[]).code, 1, "nothing was written");
+    let approved = approve("Bea", "Let them overdraw, we insure it.", "mail of Monday", "bug");
+    assert_eq!(approved.code, 0, "{}{}", approved.out, approved.err);
+    let clean = repository.run(&[]);
+    assert_eq!(clean.code, 0, "{}{}", clean.out, clean.err);
+    assert!(clean.out.contains("approved by Bea"), "{}", clean.out);
+    repository.commit("weaker, with a decision");
+    let committed = repository.run(&["--base", "HEAD~1", "--head", "HEAD"]);
+    assert_eq!(committed.code, 0, "{}{}", committed.out, committed.err);
+    // Another new text, then another old text: the decision was about neither.
+    repository.write("specs/Bank.tla", &SPEC.replace("bal[a] >= 0", "TRUE"));
+    let stale = repository.run(&["--base", "HEAD~1"]);
+    assert_eq!(stale.code, 1, "{}", stale.out);
+    assert!(stale.out.contains("is stale"), "{}", stale.out);
+    repository.git(&["checkout", "-q", "-f", "-b", "other", "HEAD~1"]);
+    repository.write("specs/Bank.tla", &SPEC.replace("bal[a] >= 0", "bal[a] >= 1"));
+    repository.commit("another old text");
+    repository.git(&["checkout", "-q", "main", "--", "."]);
+    assert_eq!(repository.run(&[]).code, 1, "the old text is another one");
+}
+
+#[test]
+fn every_format_tells_the_same() {
+    let repository = bank();
+    repository.write("docs/prd.md", &PRD.replace("MUST send", "SHOULD send"));
+    for (format, part) in [
+        ("text", "weaker [Q01] AC-4"),
+        ("github", "::error file=docs/prd.md,line=8,"),
+        ("markdown", "| weaker | Q01 | AC-4 |"),
+        ("sarif", "\"ruleId\":\"Q01\""),
+        ("json", "\"rule\":\"Q01\""),
+    ] {
+        let run = repository.run(&["--format", format]);
+        assert_eq!(run.code, 1, "{format}: {}", run.err);
+        assert!(run.out.contains(part), "{format}: {}", run.out);
+    }
+    let sarif = json(&repository.run(&["--format", "sarif"]));
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["tool"]["driver"]["rules"][0]["id"], "Q01");
+}
+
+#[test]
+fn what_is_stronger_or_moved_is_clean_and_what_is_suspect_ends_with_two() {
+    let repository = bank();
+    assert_eq!(repository.run(&[]).code, 0, "nothing changed");
+    repository.git(&["mv", "specs", "spec"]);
+    repository.write("docs/prd.md", &PRD.replace("one request", "exactly one request"));
+    let run = repository.run(&[]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    repository.write("spec/Bank.cfg", &format!("{CFG}CONSTRAINT Small\n"));
+    let run = repository.run(&[]);
+    assert_eq!(run.code, 2, "{}{}", run.out, run.err);
+    repository.write("assay.toml", "[guard.rules]\nC04 = \"off\"\nK04 = \"off\"\n");
+    let run = repository.run(&[]);
+    assert_eq!(run.code, 1, "switching off is told: {}", run.out);
+    assert!(run.out.contains("guard/rules/C04 is off"), "{}", run.out);
+    repository.git(&["add", "assay.toml"]);
+    repository.git(&["commit", "-q", "-m", "levels", "--", "assay.toml"]);
+    assert_eq!(repository.run(&[]).code, 0, "switched off before");
+    repository.write("assay.toml", "[guard.rules]\nX99 = \"off\"\n");
+    let run = repository.run(&[]);
+    assert_eq!(run.code, 65, "{}", run.err);
+    assert!(run.err.contains("X99"), "{}", run.err);
+}
+
+#[test]
+fn merges_compare_with_where_the_branch_began() {
+    let repository = bank();
+    repository.git(&["checkout", "-q", "-b", "work"]);
+    repository.write("notes.md", "words\n");
+    repository.commit("work");
+    repository.git(&["checkout", "-q", "main"]);
+    repository.write("docs/more.md", "- AC-20: It must be quick.\n");
+    repository.commit("main goes on");
+    // What main gained is not lost in the branch.
+    let run = repository.run(&["--base", "main", "--head", "work"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    repository.git(&["checkout", "-q", "work"]);
+    repository.git(&["merge", "-q", "--no-ff", "-m", "merge", "main"]);
+    repository.write("docs/more.md", "- AC-20: It should be quick.\n");
+    repository.commit("weaker after the merge");
+    let found = repository.found(&["--base", "main", "--head", "work"]);
+    assert_eq!(found, [("Q01".to_string(), "weaker".to_string())]);
+}
+
+#[test]
+fn shallow_clones_bad_names_and_no_repository_get_one_clear_line() {
+    let repository = bank();
+    repository.write("notes.md", "words\n");
+    repository.commit("second");
+    let clone = scratch();
+    let url = format!("file://{}", repository.path().display());
+    let target = clone.path().join("clone");
+    repository.git(&["clone", "-q", "--depth", "1", &url, &target.display().to_string()]);
+    let inside =
+        |args: &[&str]| finished(assay(args).current_dir(&target).output().expect("assay runs"));
+    let run = inside(&["guard", "--base", "HEAD~1", "--head", "HEAD"]);
+    assert_eq!(run.code, 64, "{}{}", run.out, run.err);
+    assert!(run.err.contains("shallow"), "{}", run.err);
+    let run = repository.run(&["--base", "no-such-branch"]);
+    assert_eq!(run.code, 64, "{}", run.err);
+    assert!(run.err.contains("no-such-branch: there is no such revision"), "{}", run.err);
+    let nowhere = scratch();
+    let run = finished(assay(&["guard"]).current_dir(nowhere.path()).output().expect("runs"));
+    assert_eq!(run.code, 69, "{}", run.err);
+    assert!(run.err.contains("no git repository"), "{}", run.err);
+}
+
+#[test]
+fn binary_huge_and_broken_files_and_submodules_are_told_and_never_a_panic() {
+    let repository = bank();
+    let inner = Repository::new(&[("a.md", "words\n")]);
+    let url = format!("file://{}", inner.path().display());
+    repository.git(&["submodule", "add", "-q", &url, "inner"]);
+    repository.write("tests/test_a.py", "def test_a():\n    assert f() == 1\n");
+    repository.commit("more");
+    std::fs::write(repository.path().join("docs/prd.md"), b"\0\0binary\0").expect("a file");
+    repository.write("tests/test_a.py", &format!("# {}\n", "x".repeat(5 << 20)));
+    repository.write("specs/Bank.tla", "---- MODULE Bank ----\n]] (( /\\ \\A \n====\n");
+    repository.git(&["-C", "inner", "commit", "-q", "--allow-empty", "-m", "moves"]);
+    repository.git(&["add", "inner"]);
+    let run = repository.run(&[]);
+    assert!((0..=2).contains(&run.code), "{}{}", run.out, run.err);
+    for part in ["binary, not looked into", "too large", "inner: a submodule", "G01"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+}
+
+#[test]
+fn init_installs_a_hook_that_stops_a_commit_and_leaves_files_alone() {
+    let repository = bank();
+    let run = repository.run(&["init"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(repository.path().join(".github/workflows/assay-guard.yml").is_file());
+    repository.git(&["add", "-A"]);
+    repository.write("docs/prd.md", &PRD.replace("MUST send", "SHOULD send"));
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay")).parent().expect("a directory");
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let commit = Command::new("git")
+        .args(["-c", "user.name=Ann", "-c", "user.email=a@b.c", "commit", "-aqm", "weaker"])
+        .env("PATH", path)
+        .current_dir(repository.path())
+        .output()
+        .expect("git runs");
+    assert!(!commit.status.success(), "the hook stops it");
+    // Git shows what hooks print among its own messages.
+    let said = [commit.stdout, commit.stderr].concat();
+    assert!(String::from_utf8_lossy(&said).contains("Q01"));
+    let again = repository.run(&["init"]);
+    assert!(again.out.contains("left alone"), "{}", again.out);
+}
+
+#[test]
+fn the_schema_that_is_published_is_the_one_the_binary_prints() {
+    let run = super::run(&["guard", "schema"]);
+    assert_eq!(run.code, 0);
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/assay-toml.schema.json");
+    if std::env::var_os("ASSAY_BLESS").is_some() {
+        std::fs::write(&path, &run.out).expect("the schema can be written");
+    }
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(
+        run.out, published,
+        "ASSAY_BLESS=1 cargo test -p assay --test cli the_schema writes it; read the diff"
+    );
+}
+
+#[test]
+fn every_rule_has_a_page() {
+    let rules = json(&super::run(&["guard", "rules", "--format", "json"]));
+    for rule in rules["rules"].as_array().expect("rules") {
+        let id = rule["id"].as_str().expect("an id");
+        assert_eq!(super::run(&["explain", id]).code, 0, "{id}");
+    }
+}
