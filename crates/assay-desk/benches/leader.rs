@@ -4,13 +4,15 @@
 //! durable. Agents and commands are answered at once, by this program; everything else is real. And
 //! how long it takes to go on with a campaign of ten thousand events.
 
+use assay_desk::artifact::{Artifact, Signal, Status};
 use assay_desk::contract::{self, Contract};
-use assay_desk::event::{Event, Outcome, Revision};
+use assay_desk::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
 use assay_desk::shell::{
     Campaign, Desk, Engines, EnginesError, Executed, Execution, Leader, Order, Ran, Recorded,
     Screen,
 };
 use assay_desk::state::State;
+use assay_ledger::{Ledger, NewEvent, UnixMillis};
 use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
@@ -99,6 +101,8 @@ results = "tap"
 [agents]
 worker = ["w"]
 verifier = "v"
+[limits]
+iterations = 100000
 ```
 
 ### US-001: A number
@@ -167,36 +171,70 @@ fn iteration() {
     );
 }
 
+/// Workers that go on and on: the events of a long campaign, as they are written down.
+fn events(base: &Revision) -> Vec<Event> {
+    let mut all = Vec::new();
+    let mut at = base.clone();
+    for run in 1..=(EVENTS / 2) as u32 {
+        let nonce = format!("{run:032x}");
+        let claim = Revision { commit: format!("{run:040x}"), tree: format!("{run:040x}") };
+        let (role, scope) = (Role::Worker, Scope::Story("US-001".to_string()));
+        let (engine, prompt) = ("w".to_string(), "0".repeat(64));
+        let iteration = run;
+        all.push(Event::Dispatched(Dispatch {
+            run,
+            iteration,
+            role,
+            scope,
+            engine,
+            nonce: nonce.clone(),
+            at,
+            prompt,
+        }));
+        let signal = Signal {
+            nonce,
+            story: "US-001".to_string(),
+            status: Status::Continue,
+            commit: Some(claim.commit.clone()),
+            resolves: Vec::new(),
+            tests: Vec::new(),
+            reason: None,
+            notes: None,
+        };
+        all.push(Event::Returned(Box::new(Returned {
+            run,
+            outcome: Outcome::Exited(0),
+            artifact: Artifact::Signal(signal),
+            claim: Some(claim.clone()),
+            tampered: Vec::new(),
+            void: None,
+            output: "0".repeat(64),
+            ms: 1,
+            tokens: 0,
+            sandbox: "none".to_string(),
+        })));
+        at = claim;
+    }
+    all
+}
+
 fn resume() {
     let home = tempfile::tempdir().expect("a directory");
     let desk = desk(home.path());
-    let engines = Answers::default();
-    let mut screen = Silent;
-    let mut campaign = Campaign::open(&desk).expect("a campaign");
     let base = desk.git.revision("HEAD").expect("a commit");
     {
+        let engines = Answers::default();
+        let mut screen = Silent;
+        let campaign = Campaign::open(&desk).expect("a campaign");
         let mut leader = Leader::new(&desk, campaign, &engines, &mut screen);
-        begin(&mut leader, base);
+        begin(&mut leader, base.clone());
     }
-    campaign = Campaign::open(&desk).expect("a campaign");
-    let state = campaign.state().expect("begun").clone();
-    let text = CONTRACT.to_string();
-    while campaign.events.len() < EVENTS {
-        // People change their minds often: that is the one event that can follow itself for ever.
-        let now = campaign.state().expect("begun").contract.hash.clone();
-        let contract = state.contract.clone();
-        let blob = campaign.put(text.as_bytes()).expect("a blob");
-        let amended = assay_desk::event::Amended {
-            contract,
-            source: blob.sha256.to_string(),
-            scores: Vec::new(),
-            old: now,
-            who: "bench".to_string(),
-            why: "again".to_string(),
-        };
-        campaign.record(Event::Amended(Box::new(amended)), vec![blob]).expect("it follows");
+    let mut ledger = Ledger::open(&desk.ledger()).expect("a ledger").ledger;
+    for some in events(&base).chunks(500) {
+        let new = some.iter().map(|event| NewEvent::new(event.kind(), event).expect("an event"));
+        ledger.append_all(UnixMillis(0), new.collect()).expect("it is written");
     }
-    drop(campaign);
+    drop(ledger);
     let begun = Instant::now();
     let campaign = Campaign::open(&desk).expect("a campaign");
     println!(

@@ -4,12 +4,15 @@ use crate::event::Revision;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// A git repository that belongs to the user.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
     directory: PathBuf,
+    /// Asked for once: it is needed for every working tree.
+    identity: OnceLock<(String, String)>,
 }
 
 /// Git said no.
@@ -73,7 +76,7 @@ impl Git {
         let said = text(finish(top, "rev-parse")?);
         let mut lines = said.lines().map(PathBuf::from);
         match (lines.next(), lines.next()) {
-            (Some(root), Some(directory)) => Ok(Git { root, directory }),
+            (Some(root), Some(directory)) => Ok(Git { root, directory, identity: OnceLock::new() }),
             _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
         }
     }
@@ -178,12 +181,14 @@ impl Git {
     }
 
     /// The name and address that commits here would have.
-    pub fn identity(&self) -> (String, String) {
+    pub fn identity(&self) -> &(String, String) {
         let get = |key: &str, other: &str| match self.run(&["config", "--get", key]) {
             Ok(value) if !value.trim().is_empty() => value.trim().to_string(),
             _ => other.to_string(),
         };
-        (get("user.name", "Assay Worker"), get("user.email", "worker@assay.invalid"))
+        self.identity.get_or_init(|| {
+            (get("user.name", "Assay Worker"), get("user.email", "worker@assay.invalid"))
+        })
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn prepare(
     let (name, email) = user.identity();
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let settings =
-        format!("[user]\n\tname = \"{}\"\n\temail = \"{}\"\n", quoted(&name), quoted(&email));
+        format!("[user]\n\tname = \"{}\"\n\temail = \"{}\"\n", quoted(name), quoted(email));
     let write = |path: std::path::PathBuf, text: String, append: bool| {
         let before =
             if append { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };

@@ -145,7 +145,7 @@ fn answer(state: &State, effect: Effect, choice: u8) -> Event {
                 evidence: vec![],
                 note: String::new(),
             };
-            if choice % 16 == 0 {
+            if choice.is_multiple_of(16) {
                 checked.findings = vec![Finding::new("US-001/AC-1", Severity::Major, "no")];
             }
             if choice % 16 == 1 && matches!(step, Step::Citations(_)) {
