@@ -4,12 +4,16 @@
 use super::Mesh;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Round trips of each kind; a few milliseconds in all.
 const ROUND_TRIPS: usize = 300;
 /// How long a single one may take before it is given up.
 const ROUND_TRIP_TIME_MAX: Duration = Duration::from_secs(2);
+/// How often to look for connections.
+const ACCEPT_STEP: Duration = Duration::from_millis(1);
 /// The size of a small request.
 const MESSAGE_BYTES: usize = 64;
 
@@ -28,19 +32,25 @@ pub fn cost_of_a_proxy() -> io::Result<ProxyCost> {
     let address = listener.local_addr()?;
     let mesh = Mesh::new(0)?;
     let link = mesh.add("client", "echo", address)?;
-    let echo = std::thread::spawn(move || {
-        let each = listener.incoming().take(2).flatten();
-        let echoes: Vec<_> = each.map(|stream| std::thread::spawn(|| answer(stream))).collect();
-        echoes.into_iter().for_each(|echo| drop(echo.join()));
-    });
+    listener.set_nonblocking(true)?;
+    let over = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&over);
+    let echo = std::thread::spawn(move || serve(&listener, &told));
     let measured = take_turns(address, mesh.listen(link));
-    if measured.is_err() {
-        // The echo may still wait to be connected to.
-        let _unblocked = [TcpStream::connect(address), TcpStream::connect(address)];
-    }
+    over.store(true, Ordering::Relaxed);
     drop(mesh);
     let _ended = echo.join();
     measured
+}
+
+/// Answers whoever connects until it is over: it must not wait for somebody who never comes.
+fn serve(listener: &TcpListener, over: &AtomicBool) {
+    while !over.load(Ordering::Relaxed) {
+        match listener.accept() {
+            Ok((stream, _)) => drop(std::thread::spawn(|| answer(stream))),
+            Err(_) => std::thread::sleep(ACCEPT_STEP),
+        }
+    }
 }
 
 fn take_turns(bare: SocketAddr, proxied: SocketAddr) -> io::Result<ProxyCost> {
@@ -69,7 +79,7 @@ fn connect(address: SocketAddr) -> io::Result<TcpStream> {
 }
 
 fn answer(mut stream: TcpStream) {
-    let _not_delayed = stream.set_nodelay(true);
+    let _not_delayed = stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(false));
     let mut message = [0; MESSAGE_BYTES];
     while stream.read_exact(&mut message).is_ok() && stream.write_all(&message).is_ok() {}
 }
