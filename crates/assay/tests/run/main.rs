@@ -2,8 +2,8 @@
 //! left when somebody pulls the plug.
 //!
 //! The harness is a thing under test here. It is broken on purpose ([`sabotage`]), killed
-//! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), given systems in other languages ([`adapters`]) and given
-//! nonsense ([`bad_input`]).
+//! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), given systems in
+//! other languages ([`adapters`]) and given nonsense ([`bad_input`]).
 
 mod adapters;
 mod bad_input;

@@ -57,7 +57,6 @@ const DELAYED: &str = "delayed >= 1";
 
 use Beside::{Bulk, Downtime, FiveNodes, Greed, Lookups, Nothing};
 
-#[rustfmt::skip]
 const CASES: [Case; 46] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
@@ -65,8 +64,18 @@ const CASES: [Case; 46] = [
     case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
     case(("cg-freeze", "proxies", "follower"), "", ("frozen >= 1", SILENT), Nothing),
     case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
-    case(("memory-limit", "proxies", "all"), "bytes = \"128MiB\"", ("throttled >= 1", "log(\"lost its memory\") >= 1 within 5s"), Greed),
-    case(("fd-exhaustion", "proxies", "all"), "", ("limited >= 1", "timeouts >= 1 within 5s"), Nothing),
+    case(
+        ("memory-limit", "proxies", "all"),
+        "bytes = \"128MiB\"",
+        ("throttled >= 1", "log(\"lost its memory\") >= 1 within 5s"),
+        Greed,
+    ),
+    case(
+        ("fd-exhaustion", "proxies", "all"),
+        "",
+        ("limited >= 1", "timeouts >= 1 within 5s"),
+        Nothing,
+    ),
     case(("part-full", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
     case(("part-asym", "proxies", "others -> leader"), "", (DROPPED, DEAF), Nothing),
     case(("part-minority", "proxies", "minority"), "", (DROPPED, DEAF), Nothing),
@@ -79,32 +88,92 @@ const CASES: [Case; 46] = [
     case(("delay", "proxies", "leader"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
     case(("slow-follower", "proxies", "all"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
     case(("rate", "proxies", "leader"), "rate = 2000", (DELAYED, SLOW), Nothing),
-    case(("slice", "proxies", "leader"), "bytes = 1", ("sliced >= 1", "latency-p99 >= 1ms"), Nothing),
+    case(
+        ("slice", "proxies", "leader"),
+        "bytes = 1",
+        ("sliced >= 1", "latency-p99 >= 1ms"),
+        Nothing,
+    ),
     case(("half-open", "proxies", "leader"), "", (DELAYED, DEAF), Nothing),
     case(("reset", "proxies", "leader"), "", ("resets >= 1", "timeouts >= 1 within 5s"), Nothing),
-    case(("refuse", "proxies", "leader"), "", ("refused >= 1", "metric(\"peer-unreachable\") >= 1 within 5s"), Nothing),
+    case(
+        ("refuse", "proxies", "leader"),
+        "",
+        ("refused >= 1", "metric(\"peer-unreachable\") >= 1 within 5s"),
+        Nothing,
+    ),
     case(("leader-iso", "bridge", "leader"), "", (DROPPED, DEAF), Nothing),
-    case(("dns-out", "bridge", "all"), "", (DROPPED, "log(\"no such name now\") >= 1 within 10s"), Lookups),
+    case(
+        ("dns-out", "bridge", "all"),
+        "",
+        (DROPPED, "log(\"no such name now\") >= 1 within 10s"),
+        Lookups,
+    ),
     case(("part-full", "switch", "leader"), "", (DROPPED, DEAF), Nothing),
     case(("loss", "switch", "leader"), "percent = 30", (DROPPED, "retransmits >= 1"), Nothing),
-    case(("dup", "switch", "leader"), "percent = 30", ("duplicated >= 1", "duplicates >= 1"), Nothing),
-    case(("reorder", "switch", "leader"), "percent = 30", ("reordered >= 1", "out-of-order >= 1"), Bulk),
-    case(("delay", "switch", "leader"), "delay = \"60ms\", jitter = \"10ms\"", (DELAYED, SLOW), Nothing),
+    case(
+        ("dup", "switch", "leader"),
+        "percent = 30",
+        ("duplicated >= 1", "duplicates >= 1"),
+        Nothing,
+    ),
+    case(
+        ("reorder", "switch", "leader"),
+        "percent = 30",
+        ("reordered >= 1", "out-of-order >= 1"),
+        Bulk,
+    ),
+    case(
+        ("delay", "switch", "leader"),
+        "delay = \"60ms\", jitter = \"10ms\"",
+        (DELAYED, SLOW),
+        Nothing,
+    ),
     case(("rate", "switch", "leader"), "rate = 20000", (DELAYED, SLOW), Nothing),
     case(("slow-follower", "switch", "all"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
     case(("disk-full", "proxies", "n3"), "", ("changed-bytes >= 1", SILENT), Nothing),
-    case(("fsync-loss", "proxies", "all"), "", ("power-cuts >= 3", "restarts >= 3 within 12s"), Nothing),
+    case(
+        ("fsync-loss", "proxies", "all"),
+        "",
+        ("power-cuts >= 3", "restarts >= 3 within 12s"),
+        Nothing,
+    ),
     case(("slow-disk", "proxies", "all"), "rate = 4096", ("throttled >= 1", SLOW), Nothing),
     case(("fs-readonly", "proxies", "n3"), "", ("limited >= 1", RESTARTS), Nothing),
-    case(("torn-tail", "proxies", "n3"), "file = \"log\", bytes = 40", ("changed-bytes >= 1", "log(\"of a torn record off\") >= 1 within 5s"), Downtime),
-    case(("bitflip", "proxies", "n3"), "file = \"log\", bits = 60", ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"), Downtime),
-    case(("corrupt", "proxies", "n3"), "file = \"log\", bits = 60", ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"), Downtime),
+    case(
+        ("torn-tail", "proxies", "n3"),
+        "file = \"log\", bytes = 40",
+        ("changed-bytes >= 1", "log(\"of a torn record off\") >= 1 within 5s"),
+        Downtime,
+    ),
+    case(
+        ("bitflip", "proxies", "n3"),
+        "file = \"log\", bits = 60",
+        ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"),
+        Downtime,
+    ),
+    case(
+        ("corrupt", "proxies", "n3"),
+        "file = \"log\", bits = 60",
+        ("changed-bytes >= 1", "log(\"corrupt at byte\") >= 1 within 5s"),
+        Downtime,
+    ),
     case(("fsync-fail", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
     case(("slow-fsync", "proxies", "all"), "delay = \"150ms\"", ("held-calls >= 1", SLOW), Nothing),
     case(("disk-readonly", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
     case(("disk-enospc", "proxies", "n3"), "", ("failed-calls >= 1", SILENT), Nothing),
-    case(("skew", "proxies", "all"), "offset = \"60s\"", ("moved-clock-reads >= 1", "metric(\"clock\") >= 50000"), Nothing),
-    case(("slowclock", "proxies", "all"), "ppm = 10000000", ("moved-clock-reads >= 1", "metric(\"clock\") >= 10000"), Nothing),
+    case(
+        ("skew", "proxies", "all"),
+        "offset = \"60s\"",
+        ("moved-clock-reads >= 1", "metric(\"clock\") >= 50000"),
+        Nothing,
+    ),
+    case(
+        ("slowclock", "proxies", "all"),
+        "ppm = 10000000",
+        ("moved-clock-reads >= 1", "metric(\"clock\") >= 10000"),
+        Nothing,
+    ),
 ];
 
 /// The program a node is started by, if somebody is to be beside it.
@@ -125,7 +194,8 @@ fn plan(case: &Case) -> String {
     let Case { fault, target, with, injector, victim, .. } = case;
     let (at, length) = if case.beside == Downtime { (500, 1500) } else { (500, 1200) };
     let mut faults = format!(
-        "[[nemesis]]\nat = \"{at}ms\"\nfor = \"{length}ms\"\nevery = \"2500ms\"\nfault = \"{fault}\"\n\
+        "[[nemesis]]\nat = \"{at}ms\"\nfor = \"{length}ms\"\nevery = \"2500ms\"\n\
+         fault = \"{fault}\"\n\
          target = \"{target}\"\nwith = {{ {with} }}\n\
          landing = {{ injector = '{injector}', victim = '{victim}' }}\n\n"
     );
