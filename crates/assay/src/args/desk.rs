@@ -19,7 +19,7 @@ pub enum DeskCommand {
         /// The campaign, or a contract file.
         #[arg(value_name = "SLUG|FILE")]
         contract: String,
-        /// Scores from elsewhere, as JSON: {"US-001/AC-1": [2,1,2,2,1,2]}. They can only lower.
+        /// Scores from elsewhere, as JSON: `{"US-001/AC-1": [2,1,2,2,1,2]}`. They can only lower.
         #[arg(long, value_name = "FILE")]
         score: Option<PathBuf>,
         #[command(flatten)]
