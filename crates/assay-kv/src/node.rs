@@ -96,6 +96,7 @@ async fn run_until_stopped(options: NodeOptions) -> Result<(), NodeError> {
     announce(id, &bound.to_string());
     let (stop, stopped) = tokio::sync::watch::channel(());
     let mut stop_seen = stopped.clone();
+    let listener = server::Listener::new(listener, id);
     let serve = axum::serve(listener, server::routes(node.clone()));
     let serve = serve.with_graceful_shutdown(async move { drop(stop_seen.changed().await) });
     let server = tokio::spawn(serve.into_future());
@@ -200,6 +201,7 @@ fn announce(id: NodeId, address: &str) {
     let _unread = writeln!(out, "ready node={id} address={address}").and_then(|()| out.flush());
 }
 
-fn note(id: NodeId, what: &str) {
+/// Says what happens to a node.
+pub(crate) fn note(id: NodeId, what: &str) {
     let _unread = writeln!(std::io::stderr().lock(), "node {id}: {what}");
 }

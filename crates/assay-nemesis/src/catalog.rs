@@ -369,7 +369,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "failed connects and first requests",
             heal: "rules are lifted; a new connection passes",
         },
-        caveat: "the connect itself succeeds and the first read fails: the port stays ours",
+        caveat: "the connect itself succeeds and the first read fails: the port stays ours; \
+                 connections that are open stay open, so put a `reset` into its window if clients \
+                 keep theirs",
     },
     CatalogRow {
         id: "slice",

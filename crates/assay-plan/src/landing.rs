@@ -70,7 +70,7 @@ pub const SIGNALS: [SignalInfo; 31] = [
     signal("offset", Side::Injector, true, "clock offset that was read back"),
     signal("timeouts", Side::Victim, false, "client operations that timed out"),
     signal("errors", Side::Victim, false, "client operations that failed"),
-    signal("disconnects", Side::Victim, false, "connections that clients or peers lost"),
+    signal("reconnects", Side::Victim, false, "connections clients or peers opened; proxies only"),
     signal("elections", Side::Victim, false, "changes of leader that nodes report"),
     signal("restarts", Side::Victim, false, "nodes with a new process id that are ready again"),
     signal("heartbeat-gap", Side::Victim, true, "longest silence of a node"),

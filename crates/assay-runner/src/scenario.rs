@@ -320,13 +320,14 @@ fn unreadable_signals(
     network: Network,
 ) -> Vec<String> {
     use assay_plan::landing::Signal;
-    const OWN: [&str; 6] =
-        ["timeouts", "errors", "disconnects", "restarts", "heartbeat-gap", "latency-p99"];
+    const OWN: [&str; 5] = ["timeouts", "errors", "restarts", "heartbeat-gap", "latency-p99"];
     let terms = crate::faults::watch::terms(&window.victim).unwrap_or_default();
     let unreadable = |signal: &Signal| match signal {
         Signal::Known(name) if SystemSpec::is_signal_of_namespaces(name) => {
             network == Network::Proxies && !system.has_signal(name)
         }
+        // Connections are counted by whoever carries them.
+        Signal::Known("reconnects") => network != Network::Proxies,
         Signal::Known(name) => !OWN.contains(name) && !system.has_signal(name),
         Signal::Metric(name) => !system.has_signal(name),
         Signal::Log(_) => false,

@@ -1,5 +1,6 @@
 //! The HTTP side of a node: clients on `/op`, `/status`, `/dump` and `/health`, peers on `/raft`.
 
+mod listener;
 mod ops;
 mod peers;
 mod status;
@@ -64,6 +65,7 @@ async fn in_time(request: Request, next: Next) -> Response {
     answered.unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
 }
 
+pub(crate) use listener::Listener;
 pub(crate) use status::role;
 
 fn json(status: StatusCode, body: &Value) -> Response {

@@ -370,7 +370,7 @@ impl Stage<'_> {
         match name {
             "timeouts" => Box::new(|| Some(self.recorder.counts().unknown)),
             "errors" => Box::new(|| Some(self.recorder.counts().fail)),
-            "disconnects" => links(|counts| counts.connections.reset),
+            "reconnects" => links(|c| c.connections.opened + c.connections.refused),
             "dropped-bytes" => links(|c| flows(c).map(|flow| flow.bytes_dropped).sum()),
             "heartbeat-gap" => Box::new(move || {
                 let gap = self.cluster.heartbeat_gap(None, began);

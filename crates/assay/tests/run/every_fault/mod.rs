@@ -33,6 +33,10 @@ enum Beside {
     FiveNodes,
     /// A process of every node that looks names up.
     Lookups,
+    /// Connections are reset meanwhile: what hits new ones has some to hit.
+    Resets,
+    /// A process of every node that connects to it again and again.
+    Callers,
     /// A process of every node that takes memory once it is forbidden to.
     Greed,
     /// A process of every node that sends others many segments at once.
@@ -49,13 +53,15 @@ const fn case(
 }
 
 const RESTARTS: &str = "restarts >= 1 within 6s";
-const SILENT: &str = "heartbeat-gap >= 500ms within 3s";
+/// Nearly as long as faults last: machines under load are silent for a while, too.
+const SILENT: &str = "heartbeat-gap >= 900ms within 3s";
+const AGAIN: &str = "reconnects >= 1 within 5s";
 const SLOW: &str = "latency-p99 >= 50ms";
 const DEAF: &str = "metric(\"peer-timeouts\") >= 1 within 5s";
 const DROPPED: &str = "dropped >= 1";
 const DELAYED: &str = "delayed >= 1";
 
-use Beside::{Bulk, Downtime, FiveNodes, Greed, Lookups, Nothing};
+use Beside::{Bulk, Callers, Downtime, FiveNodes, Greed, Lookups, Nothing, Resets};
 
 const CASES: [Case; 46] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
@@ -66,15 +72,15 @@ const CASES: [Case; 46] = [
     case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
     case(
         ("memory-limit", "proxies", "all"),
-        "bytes = \"128MiB\"",
+        "bytes = \"64MiB\"",
         ("throttled >= 1", "log(\"lost its memory\") >= 1 within 5s"),
         Greed,
     ),
     case(
         ("fd-exhaustion", "proxies", "all"),
         "",
-        ("limited >= 1", "timeouts >= 1 within 5s"),
-        Nothing,
+        ("limited >= 1", "log(\"Too many open files\") >= 1 within 5s"),
+        Callers,
     ),
     case(("part-full", "proxies", "leader"), "", (DROPPED, DEAF), Nothing),
     case(("part-asym", "proxies", "others -> leader"), "", (DROPPED, DEAF), Nothing),
@@ -95,12 +101,12 @@ const CASES: [Case; 46] = [
         Nothing,
     ),
     case(("half-open", "proxies", "leader"), "", (DELAYED, DEAF), Nothing),
-    case(("reset", "proxies", "leader"), "", ("resets >= 1", "timeouts >= 1 within 5s"), Nothing),
+    case(("reset", "proxies", "leader"), "", ("resets >= 1", AGAIN), Nothing),
     case(
         ("refuse", "proxies", "leader"),
         "",
         ("refused >= 1", "metric(\"peer-unreachable\") >= 1 within 5s"),
-        Nothing,
+        Resets,
     ),
     case(("leader-iso", "bridge", "leader"), "", (DROPPED, DEAF), Nothing),
     case(
@@ -181,9 +187,24 @@ fn beside_the_node(beside: Beside) -> Option<[&'static str; 2]> {
     match beside {
         Lookups => Some(["sh", "lookups.sh"]),
         Greed => Some(["sh", "greed.sh"]),
+        Callers => Some(["python3", "callers.py"]),
         Bulk => Some(["python3", "bulk.py"]),
-        Nothing | Downtime | FiveNodes => None,
+        Nothing | Downtime | FiveNodes | Resets => None,
     }
+}
+
+/// A fault of a plan that happens once in a trial of smoke.
+fn one_fault(
+    (at, length): (u32, u32),
+    (fault, target, with): (&str, &str, &str),
+    (injector, victim): (&str, &str),
+) -> String {
+    format!(
+        "[[nemesis]]\nat = \"{at}ms\"\nfor = \"{length}ms\"\nevery = \"{}ms\"\n\
+         fault = \"{fault}\"\ntarget = \"{target}\"\nwith = {{ {with} }}\n\
+         landing = {{ injector = '{injector}', victim = '{victim}' }}\n\n",
+        length + 1_300,
+    )
 }
 
 /// A plan in which one fault happens, and little else.
@@ -192,23 +213,26 @@ fn plan(case: &Case) -> String {
     let from = plan.find("[[nemesis]]").expect("faults");
     let to = plan.find("[model]").expect("and what comes after them");
     let Case { fault, target, with, injector, victim, .. } = case;
-    let (at, length) = if case.beside == Downtime { (500, 1500) } else { (500, 1200) };
-    let mut faults = format!(
-        "[[nemesis]]\nat = \"{at}ms\"\nfor = \"{length}ms\"\nevery = \"2500ms\"\n\
-         fault = \"{fault}\"\n\
-         target = \"{target}\"\nwith = {{ {with} }}\n\
-         landing = {{ injector = '{injector}', victim = '{victim}' }}\n\n"
-    );
-    if case.beside == Downtime {
-        faults += &format!(
-            "[[nemesis]]\nat = \"300ms\"\nfor = \"700ms\"\nevery = \"2500ms\"\nfault = \"kill9\"\n\
-             target = \"{target}\"\n\
-             landing = {{ injector = 'killed >= 1', victim = '{SILENT}' }}\n\n"
-        );
+    let length = match case.beside {
+        Downtime => 1500,
+        // Taking memory takes time.
+        Greed => 3500,
+        _ => 1200,
+    };
+    let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));
+    let silent = "heartbeat-gap >= 500ms within 3s";
+    match case.beside {
+        Downtime => {
+            faults += &one_fault((300, 700), ("kill9", target, ""), ("killed >= 1", silent));
+        }
+        Resets => faults += &one_fault((700, 100), ("reset", target, ""), ("resets >= 1", AGAIN)),
+        _ => {}
     }
     let plan = format!("{}{faults}{}", &plan[..from], &plan[to..]);
     let plan = replaced(&plan, "faults = 3", "faults = 2");
-    let plan = replaced(&plan, "duration = \"3s\"", "duration = \"2200ms\"");
+    let plan = replaced(&plan, "duration = \"6s\"", "duration = \"14s\"");
+    let duration = format!("duration = \"{}ms\"", 1_000 + length);
+    let plan = replaced(&plan, "duration = \"3s\"", &duration);
     let plan = match case.beside {
         FiveNodes => replaced(&plan, "nodes = 3", "nodes = 5"),
         _ => plan,
