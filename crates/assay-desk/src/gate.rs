@@ -12,6 +12,7 @@ pub mod glob;
 pub mod hunks;
 pub mod scope;
 pub mod tests;
+pub mod weaker;
 
 use serde::{Deserialize, Serialize};
 

@@ -11,6 +11,7 @@ mod dispatch;
 mod engines;
 mod git;
 mod leader;
+mod objects;
 mod projections;
 mod prompt;
 mod protect;

@@ -3,8 +3,8 @@
 //! This looks at text, not at meaning: it counts assertions and tests that disappear, markers that
 //! switch tests off, tolerances that grow, and sources that ask whether they are being tested. It
 //! compares counts per file, so a test may be moved and rewritten as long as it does not end up
-//! saying less. [`check`] is the one place where it is asked; a judge that reads syntax can take
-//! its place.
+//! saying less. It works in every language; what the languages mean is read by
+//! [`super::weaker`].
 
 use super::diff::FileDiff;
 use super::{Finding, Severity, glob};

@@ -305,9 +305,9 @@ pub(super) fn blind_spots(text: &mut String, state: &State, events: &[Recorded])
     text.push_str("\n## 10. Blind spots\n\n");
     text.push_str(
         "- Tests show what they look at. Whether they look at what the criterion means is a \
-         judgement of agents and of whoever reads this.\n- The anti-gaming check compares lines, \
-         not meaning.\n- What the machine itself did (compilers, runners, the kernel) is \
-         believed.\n",
+         judgement of agents and of whoever reads this.\n- Whether tests got weaker is \
+         decided from lines and syntax, not by running mutants of every story.\n- What the \
+         machine itself did (compilers, runners, the kernel) is believed.\n",
     );
     if !checks(events).any(|checked| checked.step == Step::Mutation) {
         text.push_str("- No story was CRITICAL: nobody took changes back to see tests fail.\n");

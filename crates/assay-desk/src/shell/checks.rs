@@ -6,7 +6,7 @@ use super::trees;
 use crate::artifact::{Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
-use crate::gate::{Finding, Severity, citations, diff, gaming, glob, hunks, scope, tests};
+use crate::gate::{Finding, Severity, citations, diff, gaming, glob, hunks, scope, tests, weaker};
 use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
@@ -24,6 +24,8 @@ pub(super) struct Cache {
     ran: BTreeMap<Vec<String>, Seen>,
     /// What the tree for checks holds: a commit, as it is.
     tree: Option<String>,
+    /// What differs between two commits, as git prints it.
+    diffs: BTreeMap<(String, String), String>,
 }
 
 /// A command that ran, with what it printed.
@@ -115,8 +117,13 @@ impl Leader<'_> {
     }
 
     fn gaming(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
-        let text = self.desk.git.diff(&gate.from.commit, &gate.at.commit)?;
-        let findings = gaming::check(&diff::parse(&text), &contract.settings.tests);
+        let text = self.diff(&gate.from.commit, &gate.at.commit)?;
+        let mut findings = gaming::check(&diff::parse(&text), &contract.settings.tests);
+        let (base, head) = (Some(gate.from.commit.clone()), Some(gate.at.commit.clone()));
+        let request = assay_guard::repository::Request { base, head, paths: Vec::new() };
+        let config = assay_guard::Config::default();
+        let pair = assay_guard::repository::read(self.desk.git.root(), &request, &config)?;
+        findings.extend(weaker::check(&pair.before, &pair.after));
         let note = "no test got weaker".to_string();
         Ok(Outcome { findings, note, ..Outcome::default() })
     }
@@ -182,6 +189,7 @@ impl Leader<'_> {
             return Ok(Outcome::default());
         };
         let named = self.named(story);
+        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
         let git = &self.desk.git;
         let changed = git.changed(&gate.red.commit, &gate.at.commit)?;
         let test_paths: Vec<String> = changed
@@ -189,7 +197,6 @@ impl Leader<'_> {
             .map(|(path, _)| path)
             .filter(|path| glob::any(&contract.settings.tests, path))
             .collect();
-        let text = git.diff(&gate.red.commit, &gate.at.commit)?;
         let files = diff::parse(&text);
         let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
         let mut symbols = tests::symbols(sources.clone().flat_map(|f| f.added().map(|(_, l)| l)));
@@ -201,7 +208,7 @@ impl Leader<'_> {
         trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
         trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
         let scratch = self.desk.tree("index");
-        let tree = git.tree_of(&directory, &scratch)?;
+        let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
         let (mut all, mut output) = (Results::default(), String::new());
         let mut outcome = Outcome::default();
         for spec in with_results(story) {
@@ -223,7 +230,7 @@ impl Leader<'_> {
             let seen = self.seen(contract, gate, spec)?;
             return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
         }
-        let text = self.desk.git.diff(&gate.red.commit, &gate.at.commit)?;
+        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
         let changes = hunks::changes(&diff::parse(&text), &contract.settings.tests);
         if changes.len() > hunks::HUNKS_MAX {
             let text = format!("{} changes: name a mutation tool, or split", changes.len());
@@ -243,7 +250,8 @@ impl Leader<'_> {
             if trees::take_back(&directory, &patch).is_err() {
                 continue;
             }
-            let tree = self.desk.git.tree_of(&directory, &self.desk.tree("index"))?;
+            let scratch = self.desk.tree("index");
+            let tree = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
             let mut noticed = false;
             for (_, spec) in story.commands() {
                 let seen = self.execute(contract, spec, &directory, &tree)?;
@@ -303,6 +311,17 @@ impl Leader<'_> {
         Ok(outcome)
     }
 
+    /// What differs between two commits; several checks want to know.
+    fn diff(&mut self, old: &str, new: &str) -> Result<String, LeaderError> {
+        let key = (old.to_string(), new.to_string());
+        if let Some(text) = self.cache.diffs.get(&key) {
+            return Ok(text.clone());
+        }
+        let text = self.desk.git.diff(old, new)?;
+        self.cache.diffs.insert(key, text.clone());
+        Ok(text)
+    }
+
     fn named(&self, story: &Story) -> Vec<MappedTest> {
         let Some(state) = self.campaign.state() else {
             return Vec::new();
@@ -324,7 +343,8 @@ impl Leader<'_> {
         let directory = self.claimed(contract, gate)?;
         let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
         // A command that changes tracked files must not change what the next one sees.
-        let after = self.desk.git.tree_of(&directory, &self.desk.tree("index"))?;
+        let scratch = self.desk.tree("index");
+        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
         if after != gate.at.tree {
             self.cache.tree = None;
         }

@@ -187,12 +187,12 @@ impl Leader<'_> {
         work: &Path,
     ) -> (Artifact, Option<Revision>, Option<String>) {
         let scratch = self.desk.tree("index");
-        let left = self.desk.git.tree_of(work, &scratch);
         if dispatch.role != Role::Worker {
             let criteria = criteria(&state.contract, &dispatch.scope);
             let bytes = bounded(&out.join("verdict.json"));
             let scope = dispatch.scope.name();
             let artifact = artifact::verdict(bytes.as_deref(), &dispatch.nonce, scope, &criteria);
+            let left = self.desk.git.tree_of(work, &dispatch.at.tree, &scratch);
             let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
             let void = (!same).then(|| "it changed the tree it was to look at".to_string());
             return (artifact, None, void);
@@ -211,13 +211,16 @@ impl Leader<'_> {
         let reference = self.desk.claim(dispatch.run);
         let fetched = self.desk.git.fetch(work, commit, &reference);
         let claim = fetched.and_then(|()| self.desk.git.revision(&reference));
-        match (claim, left) {
-            (Ok(claim), Ok(left)) if left != claim.tree => {
-                let why = "its working tree has changes that are not in the commit it claims";
-                (Artifact::Rejected(why.to_string()), None, None)
+        match claim {
+            Ok(claim) => {
+                let left = self.desk.git.tree_of(work, &claim.tree, &scratch);
+                if !left.is_ok_and(|left| left == claim.tree) {
+                    let why = "its working tree has changes that are not in the commit it claims";
+                    return (Artifact::Rejected(why.to_string()), None, None);
+                }
+                (artifact, Some(claim), None)
             }
-            (Ok(claim), _) => (artifact, Some(claim), None),
-            (Err(_), _) => {
+            Err(_) => {
                 let why = "the commit it claims is not in its repository";
                 (Artifact::Rejected(why.to_string()), None, None)
             }

@@ -1,5 +1,6 @@
 //! Git, as a program: objects, differences, branches. Hooks and settings of agents never run.
 
+use super::objects::Objects;
 use crate::event::Revision;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::sync::OnceLock;
 pub struct Git {
     root: PathBuf,
     directory: PathBuf,
+    objects: Objects,
     /// Asked for once: it is needed for every working tree.
     identity: OnceLock<(String, String)>,
 }
@@ -76,7 +78,10 @@ impl Git {
         let said = text(finish(top, "rev-parse")?);
         let mut lines = said.lines().map(PathBuf::from);
         match (lines.next(), lines.next()) {
-            (Some(root), Some(directory)) => Ok(Git { root, directory, identity: OnceLock::new() }),
+            (Some(root), Some(directory)) => {
+                let objects = Objects::open(&root)?;
+                Ok(Git { root, directory, objects, identity: OnceLock::new() })
+            }
             _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
         }
     }
@@ -100,29 +105,28 @@ impl Git {
 
     /// A commit and its tree.
     pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
-        let commit = format!("{name}^{{commit}}");
-        let tree = format!("{name}^{{tree}}");
-        let said = self.run(&["rev-parse", "--verify", "--end-of-options", &commit])?;
-        let tree = self.run(&["rev-parse", "--verify", "--end-of-options", &tree])?;
-        Ok(Revision { commit: said.trim().to_string(), tree: tree.trim().to_string() })
+        self.objects.revision(name)
     }
 
     /// Whether one commit is behind another.
     pub fn is_ancestor(&self, old: &str, new: &str) -> bool {
-        self.run(&["merge-base", "--is-ancestor", old, new]).is_ok()
+        self.objects.is_ancestor(old, new)
     }
 
     /// Paths that differ between two commits, with the mode they have now.
     pub fn changed(&self, old: &str, new: &str) -> Result<Vec<(String, String)>, GitError> {
-        let args = ["diff", "--raw", "-z", "--no-renames", "--no-ext-diff", old, new];
-        let said = self.run(&args)?;
-        let mut fields = said.split('\0');
-        let mut paths = Vec::new();
-        while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
-            let mode = meta.split(' ').nth(1).unwrap_or("").to_string();
-            paths.push((path.to_string(), mode));
-        }
-        Ok(paths)
+        self.objects.changed(old, new)
+    }
+
+    /// Whether a commit has a file at a path.
+    pub(super) fn has(&self, commit: &str, path: &str) -> bool {
+        self.objects.has(commit, path)
+    }
+
+    /// Whether a directory holds the files of a tree and no others, as far as can be said without
+    /// asking git.
+    pub(super) fn is_exactly(&self, directory: &Path, tree: &str) -> bool {
+        self.objects.is_exactly(directory, tree)
     }
 
     /// The lines that differ, without those around them.
@@ -159,8 +163,17 @@ impl Git {
         Ok(())
     }
 
-    /// What a directory would be as a tree, whatever its own repository says.
-    pub fn tree_of(&self, directory: &Path, scratch: &Path) -> Result<String, GitError> {
+    /// What a directory would be as a tree, whatever its own repository says; mostly it is the one
+    /// that is expected.
+    pub fn tree_of(
+        &self,
+        directory: &Path,
+        expected: &str,
+        scratch: &Path,
+    ) -> Result<String, GitError> {
+        if self.is_exactly(directory, expected) {
+            return Ok(expected.to_string());
+        }
         // A damaged index of an earlier call must not decide.
         _ = std::fs::remove_file(scratch);
         let run = |args: &[&str]| {
@@ -197,6 +210,10 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 impl GitError {
+    pub(super) fn new(what: &str, why: String) -> GitError {
+        GitError { what: what.to_string(), why }
+    }
+
     pub(super) fn file(path: &Path, error: &std::io::Error) -> GitError {
         GitError { what: format!("tree {}", path.display()), why: error.to_string() }
     }

@@ -37,6 +37,9 @@ pub enum LeaderError {
     /// Git.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// The two trees of a claim.
+    #[error("comparing what tests and requirements ask for: {0}")]
+    Compare(#[from] assay_guard::repository::ReadError),
     /// An engine that cannot be used.
     #[error(transparent)]
     Engines(#[from] EnginesError),

@@ -5,6 +5,9 @@ use super::git::{self, Git, GitError};
 use std::fs;
 use std::path::Path;
 
+/// Paths that one call of git is given; a command line has an end.
+const PATHS_AT_ONCE: usize = 200;
+
 /// Makes a directory the working tree of a commit. Files that git ignores stay if `keep` names
 /// them; `None` keeps all of those, for a Worker's builds.
 pub(super) fn prepare(
@@ -16,26 +19,32 @@ pub(super) fn prepare(
     // The old repository may have been changed by whoever worked there: settings are programs.
     let own = directory.join(".git");
     remove(&own);
-    fs::create_dir_all(directory).ok();
-    let mut init = git::command(directory);
-    init.args(["init", "-q", "--template=", "."]);
-    git::finish(init, "init")?;
+    for below in ["objects/info", "refs/heads", "refs/tags"] {
+        let path = own.join(below);
+        fs::create_dir_all(&path).map_err(|error| GitError::file(&path, &error))?;
+    }
     let objects = user.directory().join("objects");
     let (name, email) = user.identity();
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let settings =
-        format!("[user]\n\tname = \"{}\"\n\temail = \"{}\"\n", quoted(name), quoted(email));
-    let write = |path: std::path::PathBuf, text: String, append: bool| {
-        let before =
-            if append { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
-        fs::write(&path, before + &text).map_err(|error| GitError::file(&path, &error))
+    let settings = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
+         [user]\n\tname = \"{}\"\n\temail = \"{}\"\n",
+        quoted(name),
+        quoted(email)
+    );
+    let write = |path: std::path::PathBuf, text: &str| {
+        fs::write(&path, text).map_err(|error| GitError::file(&path, &error))
     };
-    fs::create_dir_all(own.join("objects/info")).ok();
-    write(own.join("objects/info/alternates"), format!("{}\n", objects.display()), false)?;
-    write(own.join("config"), settings, true)?;
+    write(own.join("objects/info/alternates"), &format!("{}\n", objects.display()))?;
+    write(own.join("config"), &settings)?;
+    // What `git init` would make; the checkout makes it a commit.
+    write(own.join("HEAD"), "ref: refs/heads/main\n")?;
     let mut checkout = git::command(directory);
     checkout.args(["checkout", "-q", "-f", "--detach", commit]);
     git::finish(checkout, "checkout")?;
+    if user.is_exactly(directory, &user.revision(commit)?.tree) {
+        return Ok(());
+    }
     let mut clean = git::command(directory);
     clean.args(["clean", "-q", "-ff", "-d"]);
     if let Some(keep) = keep {
@@ -63,15 +72,17 @@ pub(super) fn overlay(
     from: &str,
     paths: &[String],
 ) -> Result<(), GitError> {
-    for path in paths {
-        let there = user.run(&["cat-file", "-e", &format!("{from}:{path}")]).is_ok();
+    let (there, gone): (Vec<&String>, Vec<&String>) =
+        paths.iter().partition(|path| user.has(from, path));
+    for some in there.chunks(PATHS_AT_ONCE) {
         let mut git = git::command(directory);
-        if there {
-            git.args(["checkout", "-q", from, "--", path]);
-        } else {
-            git.args(["rm", "-q", "-f", "--ignore-unmatch", "--", path]);
-        }
+        git.args(["--literal-pathspecs", "checkout", "-q", from, "--"]).args(some);
         git::finish(git, "checkout")?;
+    }
+    for some in gone.chunks(PATHS_AT_ONCE) {
+        let mut git = git::command(directory);
+        git.args(["--literal-pathspecs", "rm", "-q", "-f", "--ignore-unmatch", "--"]).args(some);
+        git::finish(git, "rm")?;
     }
     Ok(())
 }

@@ -71,9 +71,10 @@ fn leader_trouble(error: LeaderError) -> Trouble {
     let exit = match error {
         LeaderError::Campaign(error) => return campaign_trouble(error),
         LeaderError::Edited(_) | LeaderError::Engines(_) => Exit::BadHistory,
-        LeaderError::Git(_) | LeaderError::File(_) | LeaderError::NotBegun => {
-            Exit::MissingCapability
-        }
+        LeaderError::Git(_)
+        | LeaderError::Compare(_)
+        | LeaderError::File(_)
+        | LeaderError::NotBegun => Exit::MissingCapability,
     };
     Trouble { message: error.to_string(), exit }
 }

@@ -137,6 +137,11 @@ const LIES: &[Lie] = &[
         &["1 assertions removed"],
     ),
     worker(
+        "an assertion that asks for less",
+        "work; sed -i 's/== 2/>= 2/' t/test_two.py; commit; sign",
+        &["test_two.py:2"],
+    ),
+    worker(
         "a test switched off",
         "work; echo 'echo \"ok - later # SKIP\"' >> t/0.sh; commit; sign",
         &["`# SKIP` was added"],
@@ -341,11 +346,18 @@ fn no_lie_reaches_complete_and_each_is_named() {
     assert!(failures.is_empty(), "{} lies:\n{}", failures.len(), failures.join("\n====\n"));
 }
 
-/// The control of every row: its campaign without its lie. Rows share three of them.
+/// The control of every row: its campaign without its lie. A campaign without a lie is what it asks
+/// for and how it is started, so rows that differ in nothing else have the same control.
 #[test]
 fn the_same_campaigns_without_the_lie_complete() {
-    for (wish, more) in [(USUAL, &[][..]), (CRITICAL, &[][..]), (USUAL, &["--sandbox", "off"][..])]
-    {
+    let mut controls: Vec<(Wish, &[&str])> = Vec::new();
+    for Lie { wish, more, .. } in LIES {
+        if !controls.contains(&(*wish, more)) {
+            controls.push((*wish, more));
+        }
+    }
+    assert!(controls.len() >= 3, "usual, critical, and without the kernel's protection");
+    for (wish, more) in controls {
         let bench = Bench::new(wish, WORK, JUDGE);
         let ended = bench.run(more);
         assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);

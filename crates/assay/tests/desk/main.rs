@@ -17,7 +17,7 @@ struct Bench {
 }
 
 /// What a test wants to have different from the usual.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Wish {
     stories: usize,
     risk: &'static str,
@@ -80,6 +80,7 @@ impl Bench {
              \"$(sh n0 2>&1)\" 0.5\nwithin 'is nearly a half' \"$(sh n0)\" tolerance 0.1\n\
              exit $bad\n",
         );
+        bench.write("t/test_two.py", "def test_two():\n    assert sum([1, 1]) == 2\n");
         bench
             .write("t/all", "bad=0\nfor f in t/[0-9].sh; do sh \"$f\" || bad=1; done\nexit $bad\n");
         bench.git(&["init", "-q"]);

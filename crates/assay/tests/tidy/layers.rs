@@ -10,7 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-agent", &[]),
     ("assay-history", &[]),
     ("assay-ledger", &[]),
-    ("assay-desk", &["assay-agent", "assay-ledger"]),
+    ("assay-desk", &["assay-agent", "assay-guard", "assay-ledger"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
