@@ -7,6 +7,7 @@
 
 use crate::draft::{Draft, DraftOp};
 use crate::options::{Group, Options};
+use crate::slo::PLANTED_LATENCY_NS;
 use crate::table::{ADD, FINAL, READ, RECONNECT, REMOVE, TAKE, WRITE};
 use assay_history::{Outcome, ValueId, View};
 
@@ -52,7 +53,15 @@ pub(crate) fn is_certain(
         "divergence" => planted.is_different(),
         "changed-leaf" => oracle != "invariant" && planted.is_at_rest(),
         "stale-read" | "early-write" | "reordered-writes" => planted.is_version_older(oracle),
+        // Everything failed, or took ten minutes.
         "too-many-errors" => options.slo.error_rate_max.is_some_and(|max| max < 1.0),
+        "unavailable" => options.slo.availability_min.is_some_and(|min| min > 0.0),
+        "too-slow-overall" => options.slo.throughput_min.is_some_and(|min| min > 0.0),
+        "latency-exceeded" => {
+            let slo = &options.slo;
+            let limits = [slo.p50_ns_max, slo.p99_ns_max, slo.p999_ns_max];
+            limits.into_iter().flatten().any(|limit| limit < PLANTED_LATENCY_NS)
+        }
         "group-failing" => planted.is_group_failing(),
         _ => false,
     }

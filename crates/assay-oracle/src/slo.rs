@@ -2,7 +2,7 @@
 
 use crate::built_in::{BuiltIn, Check};
 use crate::contract::{OracleError, OracleInfo};
-use crate::draft::{Draft, Plant};
+use crate::draft::{Draft, DraftOp, Plant};
 use crate::fact;
 use crate::fairness::origin;
 use crate::measure::{Against, Sample, at_least, at_most};
@@ -199,10 +199,28 @@ fn verdict(
     });
 }
 
-fn fail_some(draft: &mut Draft, _: &mut ChaCha8Rng) -> bool {
+/// How slow everything is where slowness was planted.
+pub(crate) const PLANTED_LATENCY_NS: i64 = 600 * 1_000_000_000;
+
+/// Every operation has an answer, after so long: an unknown outcome could lie on either side.
+fn answer_all(draft: &mut Draft, latency_ns: impl Fn(Option<i64>) -> i64) {
+    for DraftOp { op, .. } in &mut draft.ops {
+        let took = op.complete_ts.map(|end| end.saturating_sub(op.invoke_ts));
+        op.complete_ts = Some(op.invoke_ts.saturating_add(latency_ns(took)));
+        (op.completed, op.timeout_marker) = (true, false);
+    }
+}
+
+fn fail_all(draft: &mut Draft, _: &mut ChaCha8Rng) -> bool {
+    answer_all(draft, |took| took.unwrap_or(1));
     for op in &mut draft.ops {
         op.op.error = ValueId::TRUE;
     }
+    !draft.ops.is_empty()
+}
+
+fn slow_all(draft: &mut Draft, _: &mut ChaCha8Rng) -> bool {
+    answer_all(draft, |_| PLANTED_LATENCY_NS);
     !draft.ops.is_empty()
 }
 
@@ -226,14 +244,24 @@ pub(crate) static SLO: BuiltIn = BuiltIn {
     example_options: || Options {
         slo: SloLimits {
             error_rate_max: Some(0.1),
+            p50_ns_max: Some(1_000_000_000),
             origin: Origin::FixedBefore,
             ..SloLimits::default()
         },
         ..Options::default()
     },
     good: "0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
-           0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - fail",
+           0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
+           0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
+           0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - fail\n0 r - - fail",
     bad: "0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
-          0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - fail\n0 r - - fail",
-    plants: &[Plant { kind: "too-many-errors", apply: fail_some }],
+          0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
+          0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n0 r - - ok\n\
+          0 r - - ok\n0 r - - ok\n0 r - - fail\n0 r - - fail\n0 r - - fail",
+    plants: &[
+        Plant { kind: "too-many-errors", apply: fail_all },
+        Plant { kind: "unavailable", apply: fail_all },
+        Plant { kind: "too-slow-overall", apply: fail_all },
+        Plant { kind: "latency-exceeded", apply: slow_all },
+    ],
 };

@@ -2,8 +2,8 @@
 
 use assay_history::{History, ReadOptions, read};
 use assay_oracle::{
-    Answer, CheckReport, Example, ORACLES, Options, Oracle, OracleError, OracleInfo, Plant,
-    calibrate, named, run_guarded, self_test, sketch, verify,
+    Answer, CheckReport, Example, ORACLES, Options, Oracle, OracleError, OracleInfo, Origin, Plant,
+    SloLimits, calibrate, named, run_guarded, self_test, sketch, verify,
 };
 use std::collections::BTreeSet;
 
@@ -51,6 +51,32 @@ fn roomy(name: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// A limit of any kind shows that it can be broken, in runs with unknown outcomes, too: a pass that
+/// nothing could have spoilt would be worth nothing.
+#[test]
+fn every_limit_of_a_service_level_is_calibrated() {
+    let outcome = |i: usize| if i % 9 == 0 { "unknown" } else { "ok" };
+    let ops: String = (0..20_000).map(|i| format!("0 r - - {}\n", outcome(i))).collect();
+    let history = sketch(&ops);
+    let none = || SloLimits { origin: Origin::FixedBefore, ..SloLimits::default() };
+    let (latency, slo) = (Some(50_000_000), named("slo").expect("it is there"));
+    for limits in [
+        SloLimits { p50_ns_max: latency, ..none() },
+        SloLimits { p99_ns_max: latency, ..none() },
+        SloLimits { p999_ns_max: latency, ..none() },
+        SloLimits { error_rate_max: Some(0.2), ..none() },
+        SloLimits { throughput_min: Some(1.0), ..none() },
+        SloLimits { availability_min: Some(0.5), ..none() },
+    ] {
+        let name = format!("{limits:?}");
+        let options = Options { slo: limits, ..Options::default() };
+        let rows = calibrate(slo, &history, &options, 3, 7).unwrap();
+        let certain: u32 = rows.iter().map(|row| row.certain).sum();
+        let caught: u32 = rows.iter().map(|row| row.certain_caught).sum();
+        assert!(certain >= 3 && certain == caught, "{name}: {rows:?}");
+    }
 }
 
 #[test]
