@@ -194,6 +194,7 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
         log: Some(LogScan {
             lines_read: trials.iter().map(|trial| trial.log.lines).sum(),
             matches: trials.iter().map(|trial| trial.log.suspicious).sum(),
+            first: trials.iter().find_map(|trial| trial.log.samples.first().cloned()),
         }),
         health: health(trials),
         harness: Some(Applicable::NotApplicable("nothing is compared with a baseline".into())),

@@ -146,7 +146,7 @@ impl Leader<'_> {
         let keep = if dispatch.role == Role::Worker { None } else { Some(clean) };
         trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep)?;
         let with_checkout = !self.engines.confined();
-        let before = protect::snapshot(self.desk, with_checkout);
+        let before = protect::snapshot(self.desk, with_checkout)?;
         let order = Order {
             contract: &state.contract,
             engine: &dispatch.engine,
@@ -159,7 +159,7 @@ impl Leader<'_> {
         };
         let screen = &mut self.screen;
         let ran = self.engines.run(&order, &mut |text| screen.activity(text));
-        let after = protect::snapshot(self.desk, with_checkout);
+        let after = protect::snapshot(self.desk, with_checkout)?;
         let tampered = before.changes(&after, self.desk.git.root());
         let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
         let blob = self.campaign.put(&ran.output)?;

@@ -1,6 +1,7 @@
 //! Files that nobody may change while an agent is out: hashed before, hashed after.
 
 use super::desk::Desk;
+use super::git::GitError;
 use crate::contract::sha256;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const LISTED_MAX: usize = 10;
 /// Hashes what is protected: the desk without working trees and outputs of runs (those that matter
 /// are evidence in the record), git's settings and hooks, and, where the kernel does not keep the
 /// agent in its place, what is changed in the user's own working tree.
-pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Snapshot {
+pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, GitError> {
     let mut snapshot = Snapshot::default();
     let skip = [desk.home().join("trees"), desk.home().join("runs")];
     snapshot.directory(desk.home(), &skip);
@@ -27,14 +28,14 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Snapshot {
     snapshot.directory(&desk.git.directory().join("hooks"), &[]);
     snapshot.directory(&desk.git.directory().join("info"), &[]);
     if with_checkout {
-        let status = desk.git.status().unwrap_or_default();
+        let status = desk.git.status()?;
         for line in status.lines() {
             let path = desk.git.root().join(line.get(3..).unwrap_or("").trim_matches('"'));
             snapshot.file(&path);
         }
         snapshot.files.insert(PathBuf::from("the checkout"), sha256(status.as_bytes()));
     }
-    snapshot
+    Ok(snapshot)
 }
 
 impl Snapshot {

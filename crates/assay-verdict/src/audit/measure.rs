@@ -77,6 +77,9 @@ measures! {
         pub lines_read: u64,
         /// How many of them look like a hidden error.
         pub matches: u64,
+        /// The first of them, to be shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub first: Option<String>,
     }
 
     /// A figure of health (throughput, replicas up) before the fault and after healing.
@@ -255,10 +258,18 @@ fn red_flag(item: RedFlag, facts: &RunFacts, m: &Measured) -> Check {
         }
         RedFlag::RunTooShort => duration(m.duration_ms, m.duration_ms_claimed, "its tier"),
         RedFlag::ErrorsSuppressed => match &m.log {
-            Some(scan) if scan.lines_read > 0 => answer(
-                scan.matches == 0,
-                format!("{} suspicious lines among {} of the log", scan.matches, scan.lines_read),
-            ),
+            Some(scan) if scan.lines_read > 0 => {
+                let first = scan.first.as_ref().map(|line| format!("; the first: {line}"));
+                answer(
+                    scan.matches == 0,
+                    format!(
+                        "{} suspicious lines among {} of the log{}",
+                        scan.matches,
+                        scan.lines_read,
+                        first.unwrap_or_default()
+                    ),
+                )
+            }
             _ => unknown("a search of the system's log"),
         },
         RedFlag::NotRecovered => not_recovered(facts, m),
