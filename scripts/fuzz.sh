@@ -31,6 +31,7 @@ TARGETS=(
     "guard_markdown plan"
     "guard_workflow code"
     "guard_settings code"
+    "adr plan"
 )
 readonly INPUT_BYTES_MAX=4096
 readonly ONE_INPUT_SECONDS_MAX=20

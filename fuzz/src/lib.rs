@@ -5,6 +5,10 @@
 //! and a round trip through Assay's own rows. A target is one line: which format to read. What the
 //! checker's target does is in [`checks`].
 
+mod adrs;
+
+pub use adrs::lint_records;
+
 mod checks;
 
 pub use checks::check_and_verify;

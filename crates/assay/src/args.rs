@@ -1,5 +1,6 @@
 //! The command line, as types. The doc comments here are the help texts.
 
+mod adr;
 mod agent;
 mod desk;
 mod guard;
@@ -7,6 +8,10 @@ mod plan;
 mod run;
 mod systems;
 
+pub use adr::{
+    AdrCommand, AdrGraphArgs, AdrLintArgs, AdrLintFormat, AdrNewArgs, AdrPicture, KindArg,
+    PlaceArgs,
+};
 pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
 pub use desk::{DeskCommand, DeskRunArgs};
 pub use guard::{
@@ -63,6 +68,9 @@ pub enum Command {
     #[command(subcommand)]
     Desk(Box<DeskCommand>),
     Guard(Box<GuardArgs>),
+    /// Keep decision records: new, lint, graph, rules.
+    #[command(subcommand)]
+    Adr(Box<AdrCommand>),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),

@@ -159,6 +159,7 @@ fn pages() -> Vec<Page> {
     pages.extend(super::verdict_pages::pages());
     pages.extend(of(super::plan_pages::pages()));
     pages.extend(guard_pages());
+    pages.extend(adr_pages());
     pages
 }
 
@@ -177,6 +178,24 @@ fn guard_pages() -> Vec<Page> {
                 "{}.\n\n`assay guard` reports it with both places. Its level is set in \
                  assay.toml:\n\n[guard.rules]\n{} = \"warn\"",
                 capitalised(rule.why),
+                rule.id
+            ),
+        })
+        .collect()
+}
+
+/// The rules about decision records.
+fn adr_pages() -> Vec<Page> {
+    let rules = assay_adr::rules::RULES.iter();
+    rules
+        .map(|rule| Page {
+            code: rule.id.to_string(),
+            title: format!("adr: {}", rule.title),
+            text: format!(
+                "{}.\n\nWhat to do: {}.\n\n`assay adr lint` reports it with file and line. Its \
+                 level is set in assay.toml:\n\n[adr.rules]\n{} = \"warn\"",
+                capitalised(rule.why),
+                rule.fix,
                 rule.id
             ),
         })

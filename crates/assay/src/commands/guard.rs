@@ -26,7 +26,8 @@ pub fn run(args: GuardArgs) -> Exit {
             Ok(Exit::Upheld)
         }
         Some(GuardCommand::Schema) => {
-            let schema = assay_guard::config::schema();
+            let mut schema = assay_guard::config::schema();
+            schema["properties"]["adr"] = assay_adr::config::schema();
             anstream::println!("{}", serde_json::to_string_pretty(&schema).unwrap_or_default());
             Ok(Exit::Upheld)
         }
@@ -34,7 +35,7 @@ pub fn run(args: GuardArgs) -> Exit {
     done.unwrap_or_else(Trouble::report)
 }
 
-fn trouble(error: &ReadError) -> Trouble {
+pub(super) fn trouble(error: &ReadError) -> Trouble {
     let exit = match error {
         ReadError::NoRevision { .. } => Exit::Usage,
         _ => Exit::MissingCapability,

@@ -1,5 +1,6 @@
 //! One file per command, and what they share: opening files and reporting trouble.
 
+mod adr;
 mod agent;
 mod check;
 pub mod desk;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Plan(command) => plan::run(command),
         Command::Desk(command) => desk::run(&command),
         Command::Guard(args) => guard::run(*args),
+        Command::Adr(command) => adr::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),

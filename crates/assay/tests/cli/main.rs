@@ -1,5 +1,6 @@
 //! The command line, through the real binary: what users type, what they see, how it ends.
 
+mod adr;
 mod agents;
 mod browser;
 mod check;

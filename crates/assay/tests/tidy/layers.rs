@@ -7,6 +7,7 @@ use toml::Table;
 /// Every crate, with the crates of this workspace it may use. A new crate gets a row here and a
 /// section in the code map of ARCHITECTURE.md.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("assay-adr", &[]),
     ("assay-agent", &[]),
     ("assay-history", &[]),
     ("assay-ledger", &[]),
@@ -52,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "assay",
         &[
+            "assay-adr",
             "assay-agent",
             "assay-desk",
             "assay-ledger",
