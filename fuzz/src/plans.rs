@@ -25,8 +25,8 @@ pub fn read_plan(bytes: &[u8]) {
     }
     if let Ok(changed) = edit::set_block(&plan, &Id::new('S', 1), "seed", "7") {
         let again = parse(&changed);
-        let machine =
-            again.scenarios.iter().find(|s| s.id == Id::new('S', 1)).and_then(|s| s.machine());
+        let machine = again.scenarios.iter().find(|s| s.id == Id::new('S',
+            1)).and_then(|s| s.machine());
         assert_eq!(machine.and_then(|machine| machine.seed), Some(7));
     }
 }

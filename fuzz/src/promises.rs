@@ -1,7 +1,7 @@
 //! Transactions and oracles under whatever a file may hold.
 
 use assay_history::{ReadOptions, Style, read, read_txns};
-use assay_oracle::{ORACLES, Options, run_guarded, verify};
+use assay_oracle::{Options, ORACLES, run_guarded, verify};
 use assay_txn::{Assume, CheckOptions, Limits, Model};
 use std::sync::atomic::AtomicBool;
 

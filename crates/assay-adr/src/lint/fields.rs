@@ -69,7 +69,7 @@ fn status(lint: &mut Lint<'_>, record: &Record) {
         return;
     };
     let known = lint.config.statuses(record.id.kind);
-    if !known.iter().any(|known| *known == status) {
+    if !known.contains(&status) {
         let message = format!("\"{status}\" is no status; there are {}", known.join(", "));
         lint.at("A06", record, record.status_line(), message);
     }

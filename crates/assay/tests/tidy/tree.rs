@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Directories that are produced, not written.
-const PRODUCED: [&str; 4] = ["target", ".git", "fuzz/corpus", "fuzz/artifacts"];
+const PRODUCED: [&str; 5] = ["target", ".git", "fuzz/corpus", "fuzz/artifacts", "test-sessions"];
 
 /// Files by their path from the root, always with `/`.
 pub struct Tree {
