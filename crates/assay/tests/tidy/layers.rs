@@ -9,8 +9,9 @@ use toml::Table;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-agent", &[]),
     ("assay-history", &[]),
+    ("assay-invariant", &[]),
     ("assay-ledger", &[]),
-    ("assay-desk", &["assay-agent", "assay-ledger"]),
+    ("assay-desk", &["assay-agent", "assay-invariant", "assay-ledger"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
