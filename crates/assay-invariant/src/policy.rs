@@ -74,7 +74,7 @@ pub(crate) fn react(policy: Policy, violation: Violation, count: u64) -> Result<
             if count.is_power_of_two() {
                 match LOG.get() {
                     Some(log) => log(&violation, count),
-                    None => eprintln!("{violation} (seen {count} times; {})", violation.see),
+                    None => eprintln!("{violation} (number {count}; see {})", violation.see),
                 }
             }
             Ok(())

@@ -1,7 +1,4 @@
-//! The bank itself: what runs in production.
-
-use crate::promises::{BK1, BK2, BK3};
-use assay_invariant::{Violation, check};
+//! The bank itself: the same code in production, in simulation and in the model.
 
 /// Accounts and the transfers between them. Money that is on its way is in no account.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -27,6 +24,19 @@ pub struct Transfer {
     pub phase: Phase,
     /// It was sent again.
     pub retried: bool,
+}
+
+/// What can happen: the actions of specs/Bank.tla.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// A transfer to an account begins.
+    Send(usize),
+    /// It arrives.
+    Arrive(usize),
+    /// No confirmation came: it is sent again.
+    Retry(usize),
+    /// The confirmation came.
+    Confirm(usize),
 }
 
 /// How far a transfer got.
@@ -55,49 +65,48 @@ impl Bank {
         Bank { accounts: [1, 1], transfers: Vec::new(), minted: 2, planned, delivery }
     }
 
-    /// Takes 1 from the other account; false if it is not there.
-    pub fn send(&mut self, to: usize) -> Result<bool, Violation> {
-        let before = self.clone();
-        let from = 1 - to;
-        if self.accounts[from] < 1 {
-            return Ok(false);
+    /// Does what can be done now; an action that is not in [`Bank::possible`] changes nothing.
+    pub fn act(&mut self, action: &Action) {
+        if !self.possible().contains(action) {
+            return;
         }
-        self.accounts[from] -= 1;
-        self.transfers.push(Transfer { to, phase: Phase::Sent, retried: false });
-        self.checked(&before)?;
-        Ok(true)
-    }
-
-    /// A transfer arrives.
-    pub fn arrive(&mut self, at: usize) -> Result<(), Violation> {
-        let before = self.clone();
-        self.transfers[at].phase = Phase::Arrived;
-        self.accounts[self.transfers[at].to] += 1;
-        self.checked(&before)
-    }
-
-    /// No confirmation came: it is sent again.
-    pub fn retry(&mut self, at: usize) -> Result<(), Violation> {
-        let before = self.clone();
-        self.transfers[at].retried = true;
-        if self.delivery == Delivery::Twice {
-            self.accounts[self.transfers[at].to] += 1;
+        match *action {
+            Action::Send(to) => {
+                self.accounts[1 - to] -= 1;
+                self.transfers.push(Transfer { to, phase: Phase::Sent, retried: false });
+            }
+            Action::Arrive(at) => {
+                self.transfers[at].phase = Phase::Arrived;
+                self.accounts[self.transfers[at].to] += 1;
+            }
+            Action::Retry(at) => {
+                self.transfers[at].retried = true;
+                if self.delivery == Delivery::Twice {
+                    self.accounts[self.transfers[at].to] += 1;
+                }
+            }
+            Action::Confirm(at) => self.transfers[at].phase = Phase::Done,
         }
-        self.checked(&before)
     }
 
-    /// The confirmation came.
-    pub fn confirm(&mut self, at: usize) -> Result<(), Violation> {
-        let before = self.clone();
-        self.transfers[at].phase = Phase::Done;
-        self.checked(&before)
-    }
-
-    /// In production, after every change. Whether one is a log line or an error is its policy.
-    fn checked(&self, before: &Bank) -> Result<(), Violation> {
-        check!(BK1, self)?;
-        check!(BK2, self, every 10)?;
-        check!(BK3, before => self)
+    /// What can happen now.
+    pub fn possible(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.transfers.len() < self.planned {
+            let funded = [0, 1].into_iter().filter(|to| self.accounts[1 - to] > 0);
+            actions.extend(funded.map(Action::Send));
+        }
+        for (at, transfer) in self.transfers.iter().enumerate() {
+            match transfer.phase {
+                Phase::Sent => actions.push(Action::Arrive(at)),
+                Phase::Arrived => {
+                    actions.extend((!transfer.retried).then_some(Action::Retry(at)));
+                    actions.push(Action::Confirm(at));
+                }
+                Phase::Done => {}
+            }
+        }
+        actions
     }
 
     /// What is on its way.

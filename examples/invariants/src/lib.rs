@@ -8,8 +8,10 @@ mod bank;
 mod model;
 mod promises;
 mod shows;
+mod teller;
 
-pub use bank::{Bank, Delivery, Phase, Transfer};
-pub use model::{Action, BankModel};
+pub use bank::{Action, Bank, Delivery, Phase, Transfer};
+pub use model::BankModel;
 pub use promises::{BK1, BK2, BK3, BK4, BankPromises};
 pub use shows::{in_production, in_simulation, in_the_model};
+pub use teller::Teller;

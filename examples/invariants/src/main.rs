@@ -3,8 +3,6 @@
 use assay_example_invariants::{BankModel, Delivery, in_production, in_simulation, in_the_model};
 
 fn main() {
-    // Before anything else has moved a bank: the counters are of this day alone.
-    let metrics = in_production();
     for delivery in [Delivery::Once, Delivery::Twice] {
         let model = BankModel { transfers: 2, delivery };
         println!("== a bank that delivers {delivery:?}");
@@ -19,7 +17,7 @@ fn main() {
         }
     }
     println!("== production");
-    match metrics {
+    match in_production() {
         Ok(text) => print!("{text}"),
         Err(violation) => println!("{violation}"),
     }

@@ -1,8 +1,9 @@
 //! One predicate, three places that catch its violation.
 
-use crate::bank::{Bank, Delivery};
-use crate::model::{Action, BankModel};
-use crate::promises::{BK1, BankPromises};
+use crate::bank::{Action, Bank, Delivery};
+use crate::model::BankModel;
+use crate::promises::BankPromises;
+use crate::teller::Teller;
 use assay_invariant::stateright::{Explored, explore};
 use assay_invariant::{Broken, Registry, Simulation, Summary, Violation};
 
@@ -22,11 +23,9 @@ pub fn in_simulation(model: BankModel) -> Result<Summary, Broken<Action>> {
 
 /// A day at a bank with the defect. The violation is counted and said on stderr; business goes on.
 pub fn in_production() -> Result<String, Violation> {
-    let mut bank = Bank::new(2, Delivery::Twice);
-    bank.send(1)?;
-    bank.arrive(0)?;
-    bank.retry(0)?;
-    bank.confirm(0)?;
-    debug_assert!(BK1.violations() > 0, "the defect is there");
+    let mut teller = Teller { bank: Bank::new(2, Delivery::Twice) };
+    for action in [Action::Send(1), Action::Arrive(0), Action::Retry(0), Action::Confirm(0)] {
+        teller.act(&action)?;
+    }
     Ok(BankPromises::prometheus())
 }
