@@ -62,8 +62,8 @@ pub enum Divergence {
 }
 
 impl<'a, M: Machine, E: fmt::Debug> Conformance<'a, M, E> {
-    /// For a model; `means(event, before, action, after)` says whether an event can be the record of
-    /// an action. Compare values that were recorded with the state after it, if there are any.
+    /// For a model; `means(event, before, action, after)` says whether an event can be the record
+    /// of an action. Compare values that were recorded with the state after it, if there are any.
     pub fn new(machine: &'a M, means: Means<'a, M, E>) -> Conformance<'a, M, E> {
         let hidden = &|_: &M::Action| false;
         Conformance { machine, means, hidden, hidden_max: 0, states_max: 10_000 }

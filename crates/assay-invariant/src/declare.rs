@@ -227,10 +227,10 @@ pub fn debug_values<S: Debug>(state: &S) -> Values {
 
 /// Declares the invariants of one kind of state.
 ///
-/// Each has a kind (`state`, `action`, `eventually`), a name, `id`, optionally `tla`, `says`, `see`,
-/// `holds` with the predicate, optionally `shows` with the values that explain a violation, and
-/// optionally `policy` (`Return` unless given). The name becomes a static, which [`check!`](crate::check!) takes, and
-/// a type that is [`Declared`]. See the crate for an example.
+/// Each has a kind (`state`, `action`, `eventually`), a name, `id`, optionally `tla`, `says`,
+/// `see`, `holds` with the predicate, optionally `shows` with the values that explain a violation,
+/// and optionally `policy` (`Return` unless given). The name becomes a static, which
+/// [`check!`](crate::check!) takes, and a type that is [`Declared`]. See the crate for an example.
 #[macro_export]
 macro_rules! invariants {
     (

@@ -24,7 +24,7 @@
 //!         id: "BK-1",
 //!         tla: "BK1_MoneyIsKept",
 //!         says: "Money is neither made nor lost.",
-//!         see: "docs/bank.md",
+//!         see: "bank.md",
 //!         holds: |bank| bank.accounts.iter().sum::<i64>() == bank.minted,
 //!         shows: |bank| { accounts: bank.accounts, minted: bank.minted },
 //!     }

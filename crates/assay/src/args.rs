@@ -3,6 +3,7 @@
 mod agent;
 mod desk;
 mod guard;
+mod invariants;
 mod plan;
 mod run;
 mod systems;
@@ -12,6 +13,7 @@ pub use desk::{DeskCommand, DeskRunArgs};
 pub use guard::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
 };
+pub use invariants::{InvariantsCommand, ScanArgs, ScanFormat};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -63,6 +65,9 @@ pub enum Command {
     #[command(subcommand)]
     Desk(Box<DeskCommand>),
     Guard(Box<GuardArgs>),
+    /// Say which places hold each invariant: scan.
+    #[command(subcommand)]
+    Invariants(InvariantsCommand),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),

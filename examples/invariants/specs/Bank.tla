@@ -1,6 +1,6 @@
 ------------------------------- MODULE Bank -------------------------------
 (* Two accounts and transfers of 1 between them, some of which are sent twice. *)
-(* BK-1 to BK-4 are the promises of docs/0001-promises.md.                     *)
+(* BK-1 to BK-4 are the promises of decisions/0001-promises.md.                     *)
 EXTENDS Integers
 
 CONSTANTS Transfers

@@ -11,7 +11,7 @@ assay_invariant::invariants! {
         id: "BK-1",
         tla: "BK1_MoneyIsKept",
         says: "Money is neither made nor lost.",
-        see: "docs/0001-promises.md",
+        see: "decisions/0001-promises.md",
         holds: |bank| bank.accounts.iter().sum::<i64>() + bank.on_its_way() == bank.minted,
         shows: |bank| {
             accounts: bank.accounts,
@@ -26,7 +26,7 @@ assay_invariant::invariants! {
         id: "BK-2",
         tla: "BK2_NobodyOwes",
         says: "No account is below zero.",
-        see: "docs/0001-promises.md",
+        see: "decisions/0001-promises.md",
         holds: |bank| bank.accounts.iter().all(|account| *account >= 0),
     }
 
@@ -35,7 +35,7 @@ assay_invariant::invariants! {
         id: "BK-3",
         tla: "BK3_OnlySendingTakes",
         says: "An account gets less only when a transfer is sent.",
-        see: "docs/0001-promises.md",
+        see: "decisions/0001-promises.md",
         holds: |before, after| {
             let less = before.accounts.iter().zip(&after.accounts).any(|(old, new)| new < old);
             !less || after.transfers.len() == before.transfers.len() + 1
@@ -48,7 +48,7 @@ assay_invariant::invariants! {
         id: "BK-4",
         tla: "BK4_AllArrives",
         says: "In the end every transfer is done.",
-        see: "docs/0001-promises.md",
+        see: "decisions/0001-promises.md",
         holds: |bank| {
             let done = |transfer: &crate::Transfer| transfer.phase == Phase::Done;
             bank.transfers.len() == bank.planned && bank.transfers.iter().all(done)

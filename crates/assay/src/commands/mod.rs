@@ -11,6 +11,7 @@ mod guard;
 mod heal;
 mod history;
 mod inside;
+mod invariants;
 mod isolation;
 mod kv;
 mod oracles;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Plan(command) => plan::run(command),
         Command::Desk(command) => desk::run(&command),
         Command::Guard(args) => guard::run(*args),
+        Command::Invariants(command) => invariants::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),

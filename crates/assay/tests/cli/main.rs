@@ -8,6 +8,7 @@ mod guard;
 mod heal;
 mod histories;
 mod hostile_input;
+mod invariants;
 mod isolation;
 mod plans;
 mod promises;
