@@ -19,7 +19,7 @@ pub struct Facts {
     /// The last result of each check: tree, and whether it passed.
     checks: BTreeMap<(Scope, Step), (Revision, bool)>,
     /// Verifiers whose verdict held, for what and at which tree.
-    agreed: BTreeSet<(Scope, String, Role)>,
+    pub(crate) agreed: BTreeSet<(Scope, String, Role)>,
     verified: BTreeMap<String, Revision>,
     /// Stories with a list of things to mend.
     open: BTreeSet<String>,
@@ -146,6 +146,19 @@ impl Facts {
         want(!self.tampered, "protected files are unchanged".to_string());
         want(!self.ended, "the campaign has not ended before".to_string());
         if missing.is_empty() { Ok(at.clone()) } else { Err(missing) }
+    }
+
+    /// The revision at which all of these checks of a scope passed when they were last run.
+    pub(crate) fn passed_at(&self, scope: &Scope, steps: Vec<Step>) -> Option<&Revision> {
+        let mut found: Option<&Revision> = None;
+        for step in steps {
+            let (at, true) = self.checks.get(&(scope.clone(), step))? else { return None };
+            if found.is_some_and(|other| other.tree != at.tree) {
+                return None;
+            }
+            found = Some(at);
+        }
+        found
     }
 
     fn mapped_count(&self, contract: &Contract) -> u64 {

@@ -17,6 +17,7 @@ pub mod event;
 pub mod facts;
 pub mod gate;
 mod import;
+pub mod invariants;
 pub mod report;
 pub mod results;
 pub mod shell;

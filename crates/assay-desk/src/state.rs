@@ -263,12 +263,7 @@ impl State {
 
     /// The gate at the end: every story and the suite, at one tree.
     pub(crate) fn final_gate(&self) -> Gate {
-        let mut steps = vec![Step::Claim, Step::Gaming];
-        for story in &self.contract.stories {
-            steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
-            steps.push(Step::Tests(story.id.clone()));
-        }
-        steps.push(Step::Suite);
+        let steps = final_steps(&self.contract);
         self.gate(Scope::Final, self.tip.clone(), self.base.clone(), self.base.clone(), steps)
     }
 
@@ -278,16 +273,7 @@ impl State {
         let progress = &self.stories[index];
         let from = progress.from.clone().unwrap_or_else(|| self.tip.clone());
         let red = progress.red.clone().unwrap_or_else(|| self.tip.clone());
-        let mut steps = vec![Step::Claim, Step::Scope, Step::Gaming];
-        steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
-        steps.push(Step::Tests(story.id.clone()));
-        if !all_existing(story) {
-            steps.push(Step::Red);
-        }
-        if story.risk == Risk::Critical {
-            steps.push(Step::Mutation);
-        }
-        self.gate(Scope::Story(story.id.clone()), at, from, red, steps)
+        self.gate(Scope::Story(story.id.clone()), at, from, red, story_steps(story))
     }
 
     fn gate(
@@ -301,6 +287,31 @@ impl State {
         let (findings, agreed) = (Vec::new(), Vec::new());
         Gate { scope, at, from, red, steps, done: 0, findings, agreed, pending: None }
     }
+}
+
+/// What is checked at the end.
+pub(crate) fn final_steps(contract: &Contract) -> Vec<Step> {
+    let mut steps = vec![Step::Claim, Step::Gaming];
+    for story in &contract.stories {
+        steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
+        steps.push(Step::Tests(story.id.clone()));
+    }
+    steps.push(Step::Suite);
+    steps
+}
+
+/// What is checked of a story's claim.
+pub(crate) fn story_steps(story: &crate::contract::Story) -> Vec<Step> {
+    let mut steps = vec![Step::Claim, Step::Scope, Step::Gaming];
+    steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
+    steps.push(Step::Tests(story.id.clone()));
+    if !all_existing(story) {
+        steps.push(Step::Red);
+    }
+    if story.risk == Risk::Critical {
+        steps.push(Step::Mutation);
+    }
+    steps
 }
 
 /// Whether every criterion of a story holds before the work: then there is nothing to see fail.

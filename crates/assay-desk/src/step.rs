@@ -24,7 +24,7 @@ pub struct Refusal {
 }
 
 /// Leaders that may die in one campaign while an agent is out.
-const LOST_MAX: u32 = 200;
+pub(crate) const LOST_MAX: u32 = 200;
 
 /// One step: the new state, and what to do next.
 pub fn step(state: State, event: &Event) -> Result<(State, Effect), Refusal> {
@@ -490,10 +490,21 @@ impl State {
             };
             self.stories.push(progress);
         }
-        touched |= self.contract.stories.len() != old.stories.len();
+        // Another order is another story that comes first.
+        let other = old.stories.iter().zip(&self.contract.stories).any(|(a, b)| a.id != b.id);
+        touched |= other || self.contract.stories.len() != old.stories.len();
+        // What was shown of the whole does not hold under another contract, not even an end.
+        let whole = match &phase {
+            Phase::Gate(gate) | Phase::Accept(gate) | Phase::Waiting(_, gate) => {
+                gate.scope == Scope::Final
+            }
+            Phase::Ending(Terminal::Complete { .. }) => true,
+            _ => false,
+        };
         match phase {
-            Phase::Ending(_) => self.phase = phase,
+            Phase::Ending(_) if !whole => self.phase = phase,
             _ if touched
+                || whole
                 || old.sections.get("campaign") != self.contract.sections.get("campaign") =>
             {
                 self.settle();

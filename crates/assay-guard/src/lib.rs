@@ -30,6 +30,7 @@ pub mod prose;
 pub mod report;
 pub mod repository;
 pub mod rules;
+pub mod scan;
 mod syntax;
 pub mod tla;
 pub mod tree;

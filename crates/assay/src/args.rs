@@ -4,6 +4,7 @@ mod adr;
 mod agent;
 mod desk;
 mod guard;
+mod invariants;
 mod plan;
 mod run;
 mod systems;
@@ -17,6 +18,7 @@ pub use desk::{DeskCommand, DeskRunArgs};
 pub use guard::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
 };
+pub use invariants::{InvariantsCommand, ScanArgs, ScanFormat};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{
@@ -71,6 +73,9 @@ pub enum Command {
     /// Keep decision records: new, lint, graph, rules.
     #[command(subcommand)]
     Adr(Box<AdrCommand>),
+    /// Say which places hold each invariant: scan.
+    #[command(subcommand)]
+    Invariants(InvariantsCommand),
     Explain(ExplainArgs),
     Heal(HealArgs),
     Doctor(DoctorArgs),

@@ -2,6 +2,7 @@
 
 use super::desk::Desk;
 use crate::event::Event;
+use crate::invariants::{View, kept};
 use crate::state::State;
 use crate::step::{Refusal, apply};
 use assay_ledger::{BlobRef, Entry, Ledger, LedgerError, Lock, LockError, NewEvent, UnixMillis};
@@ -27,6 +28,8 @@ pub struct Campaign {
     state: Option<State>,
     /// Evidence that this process has put, by its hash.
     put: BTreeMap<String, BlobRef>,
+    /// The state as the invariants see it.
+    view: Option<View>,
     _lock: Lock,
 }
 
@@ -54,6 +57,14 @@ pub enum CampaignError {
         seq: u64,
         /// Why.
         refusal: Refusal,
+    },
+    /// An event after which a promise of the desk would be broken.
+    #[error("event {seq} was not written: {violation}; this is a defect of Assay: report it")]
+    Broken {
+        /// Its place.
+        seq: u64,
+        /// What would not hold.
+        violation: assay_invariant::Violation,
     },
 }
 
@@ -92,7 +103,9 @@ impl Campaign {
             other => other?,
         };
         let (events, state) = fold(&opened.entries)?;
-        Ok(Campaign { ledger: opened.ledger, events, state, put: BTreeMap::new(), _lock: lock })
+        let view = state.as_ref().map(View::of);
+        let put = BTreeMap::new();
+        Ok(Campaign { ledger: opened.ledger, events, state, put, view, _lock: lock })
     }
 
     /// Where it stands, if it was begun.
@@ -126,12 +139,16 @@ impl Campaign {
         let seq = self.events.len() as u64 + 1;
         let state = next(self.state.clone(), &event)
             .map_err(|refusal| CampaignError::Impossible { seq, refusal })?;
+        let view = View::of(&state);
+        kept(self.view.as_ref(), &view)
+            .map_err(|violation| CampaignError::Broken { seq, violation })?;
         let at_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
         let new = NewEvent::new(event.kind(), &event)
             .map_err(|error| CampaignError::Unreadable { seq, why: error.to_string() })?;
         let seq = self.ledger.append(UnixMillis(at_ms), new.naming_all(blobs))?.0;
         self.events.push(Recorded { seq, at_ms, event });
         self.state = Some(state);
+        self.view = Some(view);
         Ok(())
     }
 }

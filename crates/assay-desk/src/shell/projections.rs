@@ -3,7 +3,9 @@
 use super::campaign::Recorded;
 use super::desk::Desk;
 use crate::event::{Blocked, Issue, Terminal};
+use crate::invariants::DeskPromises;
 use crate::state::{Phase, State};
+use assay_invariant::Registry;
 use std::fmt::Write;
 
 /// The list of things to mend, as a Worker gets it.
@@ -49,12 +51,14 @@ pub fn escalation(state: &State) -> String {
     text
 }
 
-/// Writes `status.json`, `result.json` and, if it came to that, `escalation.md`.
+/// Writes `status.json`, `invariants.prom`, `result.json` and, if it came to that, `escalation.md`.
 pub(super) fn write(desk: &Desk, state: &State, events: &[Recorded]) -> std::io::Result<()> {
     let mut status = status(state, events);
     let home = desk.home();
     let text = |value: &serde_json::Value| format!("{value:#}\n");
     std::fs::write(home.join("status.json"), text(&status))?;
+    // What this Leader checked before it wrote: a directory that Prometheus collects from will do.
+    std::fs::write(home.join("invariants.prom"), DeskPromises::prometheus())?;
     let terminal = match &state.phase {
         Phase::Ended(terminal) => terminal,
         _ => return Ok(()),

@@ -122,7 +122,7 @@ fn agent_returns(state: &State, dispatch: &Dispatch, choice: u8) -> Event {
 }
 
 /// An event that answers an effect.
-fn answer(state: &State, effect: Effect, choice: u8) -> Event {
+pub fn answer(state: &State, effect: Effect, choice: u8) -> Event {
     match effect {
         Effect::Dispatch(p) => Event::Dispatched(Dispatch {
             run: p.run,
@@ -239,7 +239,7 @@ fn run(mut state: State, facts: &mut Facts, choices: &[u8]) -> (Terminal, usize)
     panic!("no end after {EVENTS_MAX} events: {:?}", state.phase);
 }
 
-fn begin(stories: usize, risk: &str, consensus: &str) -> (State, Facts) {
+pub fn begin(stories: usize, risk: &str, consensus: &str) -> (State, Facts) {
     let opened = opened(contract(stories, risk, consensus));
     let mut facts = Facts::default();
     facts.note(&Event::Opened(Box::new(opened.clone())));
@@ -247,7 +247,7 @@ fn begin(stories: usize, risk: &str, consensus: &str) -> (State, Facts) {
 }
 
 /// A choice with which everything goes well.
-const WELL: u8 = 2;
+pub const WELL: u8 = 2;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -349,4 +349,57 @@ fn an_amendment_invalidates_what_depended_on_the_change_and_nothing_else() {
     assert_eq!(amend(&state, "Then it is 3", "Then it is 33"), [true, true, false]);
     assert_eq!(amend(&state, "iterations = 6", "iterations = 7"), [true, true, false]);
     assert_eq!(amend(&state, "t/all", "t/every"), [false, false, false]);
+}
+
+#[test]
+fn an_end_that_was_computed_does_not_survive_an_amendment_and_the_campaign_goes_on() {
+    // Nothing that a story depends on changes, yet the whole has to be shown again.
+    let complete = |phase: &Phase| matches!(phase, Phase::Ending(Terminal::Complete { .. }));
+    let judged = |phase: &Phase| match phase {
+        Phase::Gate(gate) => gate.scope == Scope::Final && gate.done == gate.steps.len(),
+        _ => false,
+    };
+    for stop in [&complete as &dyn Fn(&Phase) -> bool, &judged] {
+        let (mut state, _) = begin(2, "LOW", "critical");
+        while !stop(&state.phase) {
+            let event = answer(&state, state.next(), WELL);
+            state = apply(state, &event).expect("it follows");
+        }
+        let text = super::contract_text(2, "LOW", "critical").replacen("Numbers.", "Digits.", 1);
+        state = amended(state, &text);
+        assert!(state.stories.iter().all(|story| story.verified.is_some()));
+        let mut facts = state.facts.clone();
+        let (terminal, _) = run(state, &mut facts, &[WELL]);
+        assert_eq!(terminal.word(), "COMPLETE");
+    }
+}
+
+fn amended(state: State, text: &str) -> State {
+    let amended = Amended {
+        contract: assay_desk::contract::read(text).expect("a contract"),
+        source: String::new(),
+        scores: vec![],
+        old: state.contract.hash.clone(),
+        who: "me".to_string(),
+        why: "because".to_string(),
+    };
+    apply(state, &Event::Amended(Box::new(amended))).expect("amended")
+}
+
+#[test]
+fn stories_in_another_order_begin_with_the_one_that_is_first_now() {
+    let text = super::contract_text(2, "LOW", "critical");
+    let first = text.find("\n### US-001").expect("a story");
+    let second = text.find("\n### US-002").expect("a story");
+    let turned = [&text[..first], &text[second..], &text[first..second]].concat();
+    let (mut state, _) = begin(2, "LOW", "critical");
+    while !matches!(state.phase, Phase::Gate(_)) {
+        let event = answer(&state, state.next(), WELL);
+        state = apply(state, &event).expect("it follows");
+    }
+    let state = amended(state, &turned);
+    let view = assay_desk::invariants::View::of(&state);
+    assert_eq!(assay_desk::invariants::DK3.judge(None, &view), None, "{view:?}");
+    let mut facts = state.facts.clone();
+    assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE");
 }

@@ -4,3 +4,4 @@ mod corpus;
 mod formulas;
 mod records;
 mod robust;
+mod scan;

@@ -160,6 +160,16 @@ fn pages() -> Vec<Page> {
     pages.extend(of(super::plan_pages::pages()));
     pages.extend(guard_pages());
     pages.extend(adr_pages());
+    pages.extend(assay_guard::scan::HOLES.iter().map(|(code, what)| {
+        Page {
+            code: code.to_string(),
+            title: format!("invariants: {what}"),
+            text:
+                "`assay invariants scan` reports it with the place to begin at; what belongs there \
+               is in docs/guides/invariants.md."
+                    .to_string(),
+        }
+    }));
     pages
 }
 

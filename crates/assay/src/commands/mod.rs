@@ -12,6 +12,7 @@ mod guard;
 mod heal;
 mod history;
 mod inside;
+mod invariants;
 mod isolation;
 mod kv;
 mod oracles;
@@ -49,6 +50,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Desk(command) => desk::run(&command),
         Command::Guard(args) => guard::run(*args),
         Command::Adr(command) => adr::run(&command),
+        Command::Invariants(command) => invariants::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),

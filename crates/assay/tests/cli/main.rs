@@ -9,6 +9,7 @@ mod guard;
 mod heal;
 mod histories;
 mod hostile_input;
+mod invariants;
 mod isolation;
 mod plans;
 mod promises;

@@ -217,7 +217,7 @@ pub(super) fn clean(slug: &str) -> Result<Exit, Trouble> {
             std::fs::remove_dir_all(&path).map_err(unavailable(&path))?;
         }
     }
-    for name in ["status.json", "result.json", "escalation.md"] {
+    for name in ["status.json", "result.json", "escalation.md", "invariants.prom"] {
         _ = std::fs::remove_file(desk.home().join(name));
     }
     if begun {
