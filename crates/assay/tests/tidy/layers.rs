@@ -10,6 +10,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-agent", &[]),
     ("assay-history", &[]),
     ("assay-ledger", &[]),
+    ("assay-session", &[]),
+    ("assay-server", &["assay-ledger", "assay-session"]),
     ("assay-desk", &["assay-agent", "assay-ledger"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
@@ -70,6 +72,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-sut",
             "assay-judge",
             "assay-runner",
+            "assay-server",
         ],
     ),
 ];

@@ -1,0 +1,1 @@
+//! Agent sessions over REST and server-sent events.
