@@ -5,6 +5,7 @@ mod desk;
 mod guard;
 mod plan;
 mod run;
+mod serve;
 mod systems;
 
 pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
@@ -14,6 +15,7 @@ pub use guard::{
 };
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+pub use serve::{KeysCommand, ServeArgs};
 pub use systems::{
     GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
     SystemsListArgs,
@@ -54,6 +56,10 @@ pub enum Command {
     /// Run the embedded replicated store, a system to try Assay on.
     #[command(subcommand)]
     Kv(KvCommand),
+    Serve(ServeArgs),
+    /// Make, list and revoke keys of the session API: create, list, revoke.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     Report(ReportArgs),
     /// Write, check and show test plans: new, lint, show, matrix, diff.
     #[command(subcommand)]
