@@ -33,9 +33,8 @@ impl Hub {
     /// Listens from now on.
     pub fn listen(self: &Arc<Hub>, key: &SessionKey) -> Listener {
         let mut channels = self.channels();
-        let channel = channels
-            .entry(key.clone())
-            .or_insert_with(|| broadcast::Sender::new(BUFFER_EVENTS));
+        let channel =
+            channels.entry(key.clone()).or_insert_with(|| broadcast::Sender::new(BUFFER_EVENTS));
         Listener { events: channel.subscribe(), key: key.clone(), hub: self.clone() }
     }
 

@@ -28,11 +28,7 @@ impl BlockKinds {
 ///
 /// # Errors
 /// Names the place of the first block that is none.
-pub fn check_blocks(
-    value: &Value,
-    kinds: BlockKinds,
-    place: &str,
-) -> Result<Vec<Value>, BadEvent> {
+pub fn check_blocks(value: &Value, kinds: BlockKinds, place: &str) -> Result<Vec<Value>, BadEvent> {
     let blocks = value.as_array().ok_or_else(|| BadEvent::new(place, "must be an array"))?;
     if blocks.len() > BLOCKS_MAX {
         return Err(BadEvent::new(place, format!("must have at most {BLOCKS_MAX} blocks")));

@@ -41,7 +41,7 @@ mod wait;
 pub use content::{BlockKinds, check_blocks};
 pub use error::{BadEvent, Refusal};
 pub use event::{
-    Body, ErrorKind, EVENT_TYPES, Event, Permission, RetryStatus, SessionError, StopReason,
+    Body, EVENT_TYPES, ErrorKind, Event, Permission, RetryStatus, SessionError, StopReason,
     ToolAnswer, Usage,
 };
 pub use id::{EventId, Mint, prefix};

@@ -17,8 +17,7 @@ use serde_json::{Map, Value, json};
 const NAME_MAX: usize = 256;
 const DESCRIPTION_MAX: usize = 2048;
 const SYSTEM_MAX: usize = 100_000;
-const STALE: &str =
-    "Concurrent modification detected. Please fetch the latest version and retry.";
+const STALE: &str = "Concurrent modification detected. Please fetch the latest version and retry.";
 
 fn version_key(workspace: &str, id: &str, version: u64) -> String {
     format!("{}/{workspace}/{id}/{version:010}", folder::VERSIONS)
@@ -179,8 +178,7 @@ pub async fn get(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     let (workspace, id) = (call.workspace.clone(), call.id.clone());
     call.query.finish()?;
     let Some(version) = version else { return Ok(Reply::json(&Value::Object(head.wire))) };
-    let found: Option<Stored> =
-        app.reader.get(version_key(&workspace, &id, version)).await?;
+    let found: Option<Stored> = app.reader.get(version_key(&workspace, &id, version)).await?;
     let mut found = found.ok_or_else(|| ApiError::not_found("Agent version not found."))?;
     overlay(&mut found, &head);
     Ok(Reply::json(&Value::Object(found.wire)))

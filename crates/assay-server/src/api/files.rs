@@ -133,9 +133,8 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     if let Some(id) = before.as_ref().or(after.as_ref()) {
         range = range.after(&format!("{at}/{id}"));
     }
-    let found = app.reader.ask(move |store| {
-        super::page::collect(store, range, limit + 1, &is_wanted)
-    });
+    let found =
+        app.reader.ask(move |store| super::page::collect(store, range, limit + 1, &is_wanted));
     let mut pairs = found.await?;
     let has_more = pairs.len() > limit;
     pairs.truncate(limit);

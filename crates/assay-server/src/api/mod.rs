@@ -16,9 +16,9 @@ mod sessions;
 mod stream;
 mod tools;
 
+pub use files::sweep;
 pub use routes::{ROUTES, Route};
 pub use serve::{App, answer};
-pub use files::sweep;
 pub use sessions::recover_all;
 pub use stream::HEARTBEAT;
 pub use tools::{ToolAccess, tool_access};

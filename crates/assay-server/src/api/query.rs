@@ -36,7 +36,8 @@ impl Query {
 
     /// All values of a parameter; empty ones do not count.
     pub fn all(&mut self, name: &str) -> Vec<String> {
-        let (found, left) = std::mem::take(&mut self.left).into_iter().partition(|(n, _)| n == name);
+        let (found, left) =
+            std::mem::take(&mut self.left).into_iter().partition(|(n, _)| n == name);
         self.left = left;
         let found: Vec<(String, String)> = found;
         found.into_iter().map(|(_, value)| value).filter(|value| !value.is_empty()).collect()
@@ -121,8 +122,8 @@ mod tests {
 
     #[test]
     fn parameters_are_read_and_what_nobody_asked_for_is_refused() {
-        let mut query = Query::parse(Some("types%5B%5D=a.b&types[]=c%zz+d&beta=true&limit=500"))
-            .expect("few");
+        let mut query =
+            Query::parse(Some("types%5B%5D=a.b&types[]=c%zz+d&beta=true&limit=500")).expect("few");
         assert_eq!(query.all("types[]"), ["a.b", "c%zz d"]);
         assert_eq!(query.limit(20), Ok(PAGE_MAX));
         assert_eq!(query.finish(), Ok(()));

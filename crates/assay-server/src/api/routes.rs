@@ -61,12 +61,7 @@ pub struct Route {
     pub endpoint: Endpoint,
 }
 
-const fn route(
-    method: &'static str,
-    path: &'static str,
-    gate: Gate,
-    endpoint: Endpoint,
-) -> Route {
+const fn route(method: &'static str, path: &'static str, gate: Gate, endpoint: Endpoint) -> Route {
     Route { method, path, gate, endpoint }
 }
 

@@ -136,10 +136,8 @@ fn begin(
         return Err(ApiError::invalid(format!("agent: {} not found", wish.agent)));
     };
     if head.is_archived() {
-        let what = format!(
-            "agent {} is archived and cannot be used to create a session",
-            wish.agent
-        );
+        let what =
+            format!("agent {} is archived and cannot be used to create a session", wish.agent);
         return Err(ApiError::invalid(what));
     }
     let agent = match wish.version {

@@ -174,9 +174,8 @@ impl Player {
         });
         self.pending.push(Said::Calls(calls.collect()));
         let events = self.flush().await?;
-        let is_call = |body: &Body| {
-            matches!(body, Body::CustomToolUse { .. } | Body::ToolUse { .. })
-        };
+        let is_call =
+            |body: &Body| matches!(body, Body::CustomToolUse { .. } | Body::ToolUse { .. });
         let ids = events.iter().filter(|event| is_call(&event.body)).map(|event| event.id.clone());
         // Tools that ran before stand in front of those that are asked for.
         let ids: Vec<EventId> = ids.collect();

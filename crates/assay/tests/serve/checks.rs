@@ -67,7 +67,11 @@ fn bodies_are_bounded_objects_whose_fields_all_mean_something() {
         let headers = server.headers();
         let answer = request(server.address, "POST", "/v1/agents", &headers, body);
         let answer = answer.expect("an answer");
-        assert_eq!((answer.status, answer.message().contains(message)), (status, true), "{message}");
+        assert_eq!(
+            (answer.status, answer.message().contains(message)),
+            (status, true),
+            "{message}"
+        );
     }
     let nothing = server.ok("GET", "/v1/agents", &Value::Null);
     assert_eq!(nothing["data"], json!([]), "what was refused left nothing");

@@ -112,7 +112,8 @@ impl Server {
 
     /// Everything until the session rests, after the event `after`.
     pub fn rest(&self, session: &str, after: &str) -> Vec<Frame> {
-        self.stream(session, &[]).until(|f| f.event == "session.status_idle" && f.id.as_str() > after)
+        self.stream(session, &[])
+            .until(|f| f.event == "session.status_idle" && f.id.as_str() > after)
     }
 }
 
@@ -190,10 +191,8 @@ fn spawn(data: &Path, listen: &str) -> (Child, SocketAddr) {
 
 /// The interpreter with the official client of a version; `scripts/install-deps.sh` makes it.
 pub fn python(version: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")
-    });
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
+    let target = binary.ancestors().nth(2).expect("TARGET/PROFILE/assay");
     let python = target.join(format!("python/anthropic-{version}/bin/python"));
     assert!(
         python.exists(),

@@ -20,8 +20,10 @@ fn every_frame_has_an_id_and_an_event_line_and_is_the_event_of_the_list() {
     server.say(&session, "hello\nwith a line break");
     let heard = live.until(|frame| frame.event == "session.status_idle");
     for frame in &heard {
-        assert_eq!((frame.data["type"].as_str(), frame.data["id"].as_str()),
-            (Some(frame.event.as_str()), Some(frame.id.as_str())));
+        assert_eq!(
+            (frame.data["type"].as_str(), frame.data["id"].as_str()),
+            (Some(frame.event.as_str()), Some(frame.id.as_str()))
+        );
     }
     let listed = server.listed(&session);
     let data: Vec<Value> = heard.iter().map(|frame| frame.data.clone()).collect();
