@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longer than any answer takes, and than two heartbeats of a stream.
 pub const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -108,8 +108,12 @@ fn read_chunk(stream: &mut impl BufRead) -> Result<Option<Vec<u8>>, Error> {
     Ok((size > 0).then_some(chunk))
 }
 
+/// A stream that has nothing to say for longer is one too many.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
 /// An open stream of events.
 pub struct Events {
+    heard: Instant,
     stream: BufReader<TcpStream>,
     pub headers: Vec<(String, String)>,
     text: String,
@@ -132,7 +136,7 @@ impl Events {
         let mut stream = send(address, "GET", path, headers, "")?;
         let (status, headers) = read_head(&mut stream)?;
         match status {
-            200 => Ok(Events { stream, headers, text: String::new() }),
+            200 => Ok(Events { heard: Instant::now(), stream, headers, text: String::new() }),
             other => Err(Error::other(format!("status {other}"))),
         }
     }
@@ -144,8 +148,12 @@ impl Events {
                 let lines: Vec<String> = frame.lines().map(str::to_string).collect();
                 self.text = rest.to_string();
                 if lines.iter().all(|line| line.starts_with(':')) {
+                    if self.heard.elapsed() > SILENCE_MAX {
+                        return Err(ErrorKind::TimedOut.into());
+                    }
                     continue;
                 }
+                self.heard = Instant::now();
                 let field = |index: usize, name: &str| {
                     let line = lines.get(index).unwrap_or_else(|| panic!("{lines:?}"));
                     let value = line.strip_prefix(name);

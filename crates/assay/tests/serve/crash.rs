@@ -5,8 +5,8 @@ use super::client::Events;
 use super::server::{Server, call, events_path, headers, message};
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 const CLIENTS: usize = 8;
@@ -14,6 +14,8 @@ const CLIENTS: usize = 8;
 const KILLS: usize = 10;
 /// Acknowledgements before each kill, at most.
 const ACKNOWLEDGED_MAX: u64 = 40;
+/// How long a client waits before it looks again by itself.
+const A_MOMENT: Duration = Duration::from_millis(20);
 /// Longer than all of it takes.
 const ALL_MAX: Duration = Duration::from_secs(600);
 
@@ -33,6 +35,9 @@ struct World {
     acknowledged: AtomicUsize,
     is_over: AtomicBool,
     began: Instant,
+    /// Something has happened: an acknowledgement, a restart.
+    happened: Condvar,
+    quiet: Mutex<()>,
 }
 
 impl World {
@@ -40,17 +45,28 @@ impl World {
         assert!(self.began.elapsed() < ALL_MAX, "it takes too long");
     }
 
+    /// Waits until something happens, or for a moment.
+    fn pause(&self) {
+        self.check_time();
+        let quiet = self.quiet.lock().expect("no panic");
+        drop(self.happened.wait_timeout(quiet, A_MOMENT).expect("no panic"));
+    }
+
     /// Sends until there is an answer.
     fn send(&self, session: &str, key: &str, text: &str) -> String {
         loop {
-            self.check_time();
             let more = [("idempotency-key", key)];
             let path = events_path(session);
             let sent = call(self.address, &self.key, "POST", &path, &message(text), &more);
             let Ok(answer) = sent else {
-                std::thread::yield_now();
+                self.pause();
                 continue;
             };
+            // Too many messages wait for their turn.
+            if answer.status == 429 {
+                self.pause();
+                continue;
+            }
             assert_eq!(answer.status, 200, "{}", answer.body);
             return answer.json()["data"][0]["id"].as_str().expect("an id").to_string();
         }
@@ -66,6 +82,7 @@ impl World {
             let id = self.send(&session, &key, &key);
             seen.lock().expect("no panic").acknowledged.push((key, id));
             self.acknowledged.fetch_add(1, Ordering::SeqCst);
+            self.happened.notify_all();
         }
     }
 
@@ -81,7 +98,7 @@ impl World {
                 headers.push(("last-event-id", behind));
             }
             let Ok(mut events) = Events::open(self.address, &path, &headers) else {
-                std::thread::yield_now();
+                self.pause();
                 continue;
             };
             while let Ok(Some(frame)) = events.next() {
@@ -116,24 +133,27 @@ fn a_server_that_is_killed_loses_nothing_it_acknowledged_and_does_nothing_twice(
         acknowledged: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
         began: Instant::now(),
+        happened: Condvar::new(),
+        quiet: Mutex::new(()),
     };
+    let shared = &world;
     std::thread::scope(|scope| {
         let clients: Vec<_> = seen
             .iter()
             .enumerate()
-            .map(|(number, seen)| scope.spawn(|| world.client(number, seen)))
+            .map(|(number, seen)| scope.spawn(move || shared.client(number, seen)))
             .collect();
         for seen in &seen {
-            scope.spawn(|| world.listener(seen));
+            scope.spawn(move || shared.listener(seen));
         }
         for _ in 0..kills.unwrap_or(KILLS) {
             let before = world.acknowledged.load(Ordering::SeqCst);
             let wanted = usize::try_from(random(&mut seed) % ACKNOWLEDGED_MAX).expect("small");
             while world.acknowledged.load(Ordering::SeqCst) < before + wanted {
-                world.check_time();
-                std::thread::yield_now();
+                world.pause();
             }
             server.kill_and_restart();
+            world.happened.notify_all();
         }
         world.is_over.store(true, Ordering::SeqCst);
         clients.into_iter().for_each(|client| client.join().expect("no panic"));
