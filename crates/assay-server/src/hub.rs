@@ -74,3 +74,27 @@ impl Drop for Listener {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_that_goes_leaves_nothing_behind_even_if_nothing_is_said() {
+        let hub = Arc::new(Hub::default());
+        let key = SessionKey { workspace: "w".into(), id: "s".into() };
+        let (first, mut second) = (hub.listen(&key), hub.listen(&key));
+        drop(first);
+        assert_eq!(hub.listeners(), 1);
+        let line = Line { id: "1".into(), kind: "k".into(), json: "{}".into() };
+        let elsewhere = SessionKey { workspace: "other".into(), id: "s".into() };
+        hub.publish(&elsewhere, vec![Arc::new(line.clone())]);
+        hub.close(&key, vec![Arc::new(line.clone())]);
+        let heard = second.events.try_recv().map(|line| line.as_ref().clone());
+        assert_eq!(heard, Ok(line), "only its own session");
+        second.events.try_recv().expect_err("closed");
+        drop(second);
+        drop(hub.listen(&key));
+        assert!(hub.channels().is_empty());
+    }
+}

@@ -89,7 +89,7 @@ mod tests {
         // A clock that stands still, jumps ahead and goes back; randomness at both ends.
         for step in 0..20_000_u64 {
             let now = 1_794_888_306_789 + step / 9_000 * 5 - step % 3;
-            let random = if step % 2 == 0 { [u64::MAX; 2] } else { [0; 2] };
+            let random = if step & 1 == 0 { [u64::MAX; 2] } else { [0; 2] };
             let id = mint.next(prefix::EVENT, now, random);
             assert!(id > last, "{id} after {last}");
             assert_eq!((id.len(), &id[..5], &id[19..20]), (41, "sevt_", "7"), "{id}");

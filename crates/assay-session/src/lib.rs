@@ -11,7 +11,8 @@
 //! let mut next = 0;
 //! let mut ids = || { next += 1; EventId(format!("sevt_{next:04}")) };
 //! let mut context = Context { now_ms: 1_000, ids: &mut ids };
-//! let message = serde_json::json!({"type": "user.message", "content": [{"type": "text", "text": "hi"}]});
+//! let text = serde_json::json!([{"type": "text", "text": "hi"}]);
+//! let message = serde_json::json!({"type": "user.message", "content": text});
 //! let send = Input::Send(vec![Inbound::parse(&message, "events[0]")?]);
 //!
 //! let sent = step(&Session::default(), &send, &mut context)?;

@@ -1,6 +1,7 @@
 //! The API: which routes there are, in which order a request is checked, and what each does.
 
 mod agents;
+mod endings;
 mod environments;
 mod events;
 mod fields;
@@ -16,10 +17,10 @@ mod sessions;
 mod stream;
 mod tools;
 
+pub use endings::recover_all;
 pub use files::sweep;
 pub use routes::{ROUTES, Route};
 pub use serve::{App, answer};
-pub use sessions::recover_all;
 pub use stream::HEARTBEAT;
 pub use tools::{ToolAccess, tool_access};
 

@@ -75,7 +75,7 @@ pub fn page(
         pairs.reverse();
     }
     let (first, last) = (pairs.first().cloned(), pairs.last().cloned());
-    let follows = if back { true } else { more };
+    let follows = back || more;
     let precedes = if back { more } else { cursor.is_some() };
     let next = last.filter(|_| follows).map(|(key, _)| wanted.text(&key, false));
     let previous = first.filter(|_| precedes).map(|(key, _)| wanted.text(&key, true));

@@ -15,36 +15,64 @@ pub enum Gate {
 
 /// What a route does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
 pub enum Endpoint {
+    /// `GET /health`
     Health,
+    /// `GET /v1/models`
     ModelList,
+    /// `GET /v1/models/{id}`
     ModelGet,
+    /// `POST /v1/agents`
     AgentCreate,
+    /// `GET /v1/agents`
     AgentList,
+    /// `GET /v1/agents/{id}`
     AgentGet,
+    /// `POST /v1/agents/{id}`
     AgentUpdate,
+    /// `POST /v1/agents/{id}/archive`
     AgentArchive,
+    /// `GET /v1/agents/{id}/versions`
     AgentVersions,
+    /// `POST /v1/environments`
     EnvironmentCreate,
+    /// `GET /v1/environments`
     EnvironmentList,
+    /// `GET /v1/environments/{id}`
     EnvironmentGet,
+    /// `POST /v1/environments/{id}`
     EnvironmentUpdate,
+    /// `POST /v1/environments/{id}/archive`
     EnvironmentArchive,
+    /// `DELETE /v1/environments/{id}`
     EnvironmentDelete,
+    /// `POST /v1/sessions`
     SessionCreate,
+    /// `GET /v1/sessions`
     SessionList,
+    /// `GET /v1/sessions/{id}`
     SessionGet,
+    /// `POST /v1/sessions/{id}`
     SessionUpdate,
+    /// `POST /v1/sessions/{id}/archive`
     SessionArchive,
+    /// `DELETE /v1/sessions/{id}`
     SessionDelete,
+    /// `POST /v1/sessions/{id}/events`
     EventSend,
+    /// `GET /v1/sessions/{id}/events`
     EventList,
+    /// `GET /v1/sessions/{id}/events/stream`
     EventStream,
+    /// `POST /v1/files`
     FileUpload,
+    /// `GET /v1/files`
     FileList,
+    /// `GET /v1/files/{id}`
     FileGet,
+    /// `GET /v1/files/{id}/content`
     FileContent,
+    /// `DELETE /v1/files/{id}`
     FileDelete,
 }
 

@@ -6,7 +6,7 @@
 use super::query::Query;
 use super::reply::Reply;
 use super::routes::{Endpoint, Found, Gate, Route, find};
-use super::{agents, environments, events, files, models, sessions, stream};
+use super::{agents, endings, environments, events, files, models, sessions, stream};
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::names::Names;
@@ -188,8 +188,8 @@ async fn dispatch(
         Endpoint::SessionList => sessions::list(app, call).await,
         Endpoint::SessionGet => sessions::get(app, call).await,
         Endpoint::SessionUpdate => sessions::update(app, call, body).await,
-        Endpoint::SessionArchive => sessions::archive(app, call).await,
-        Endpoint::SessionDelete => sessions::delete(app, call).await,
+        Endpoint::SessionArchive => endings::archive(app, call).await,
+        Endpoint::SessionDelete => endings::delete(app, call).await,
         Endpoint::EventSend => events::send(app, call, body).await,
         Endpoint::EventList => events::list(app, call).await,
         Endpoint::EventStream => stream::open(app, call).await,

@@ -116,3 +116,78 @@ fn commit_group(
         finish(committed.is_ok());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::folder;
+    use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, Writes};
+    use assay_session::{Inbound, Input, Session};
+
+    /// A disk that takes nothing while it is told to.
+    struct Stubborn {
+        store: SqliteStore,
+        refuses: Arc<std::sync::atomic::AtomicBool>,
+    }
+
+    impl Store for Stubborn {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.store.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            self.store.scan(range, limit)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            match self.refuses.load(std::sync::atomic::Ordering::SeqCst) {
+                true => Err(StoreError::Size { key: "any".into(), bytes: 0 }),
+                false => self.store.commit(writes),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_durable_is_neither_answered_nor_heard_nor_done() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(directory.path()).expect("a new store");
+        let refuses = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stubborn = Stubborn { store, refuses: refuses.clone() };
+        let (hub, names) = (Arc::new(Hub::default()), Arc::new(Names::default()));
+        let (effects, mut wanted) = mpsc::unbounded_channel();
+        let kernel = Kernel::start(Box::new(stubborn), names, hub.clone(), effects);
+        let kernel = kernel.expect("a thread");
+        let key = SessionKey { workspace: "w".into(), id: "s".into() };
+        let mut listener = hub.listen(&key);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let at = key.at(folder::STATES);
+        runtime
+            .block_on(kernel.run(move |unit| unit.put(at, &Session::default())))
+            .expect("it takes this");
+        let send = || {
+            let key = key.clone();
+            let message = Inbound::Message { content: Vec::new() };
+            kernel.run(move |unit| {
+                let step = unit.step(&key, &Input::Send(vec![message]))?;
+                Ok(step.expect("an idle session").events.len())
+            })
+        };
+        refuses.store(true, std::sync::atomic::Ordering::SeqCst);
+        let refused = runtime.block_on(send()).expect_err("the disk says no");
+        assert_eq!(refused.status, 500);
+        assert!(listener.events.try_recv().is_err() && wanted.try_recv().is_err());
+        refuses.store(false, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(runtime.block_on(send()), Ok(2), "as if it had never been tried");
+        let heard = listener.events.try_recv().expect("the message");
+        assert_eq!(heard.kind, "user.message");
+        assert_eq!(wanted.try_recv().expect("an effect").1, Effect::Dispatch);
+        // A request that fails takes nothing of its neighbours with it, and leaves nothing.
+        let failing = kernel.run(|unit| {
+            unit.put("x/1".to_string(), &1)?;
+            Err::<(), _>(ApiError::invalid("no"))
+        });
+        runtime.block_on(failing).expect_err("it fails");
+        let left = runtime.block_on(kernel.run(|unit| unit.get::<u32>("x/1")));
+        assert_eq!(left, Ok(None));
+    }
+}

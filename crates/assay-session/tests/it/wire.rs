@@ -88,7 +88,8 @@ fn events_from_clients_are_understood_or_refused_by_field() {
         ),
         (json!({"type": "user.tool_confirmation", "tool_use_id": "s"}), "e.result"),
         (
-            json!({"type": "user.message", "content": [{"type": "text", "text": "x".repeat(70_000)}]}),
+            json!({"type": "user.message",
+            "content": [{"type": "text", "text": "x".repeat(70_000)}]}),
             "is larger than",
         ),
     ];

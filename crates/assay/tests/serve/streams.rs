@@ -54,9 +54,9 @@ fn last_event_id_goes_on_behind_its_event_if_it_is_the_sessions_own() {
 fn a_thousand_events_are_replayed_and_followed_without_gap_or_double() {
     let server = Server::start();
     let session = server.session();
-    let texts: Vec<Value> = (0..90)
-        .map(|n| json!({"type": "user.message", "content": [{"type": "text", "text": n.to_string()}]}))
-        .collect();
+    let text = |n: u32| json!([{"type": "text", "text": n.to_string()}]);
+    let message = |n| json!({"type": "user.message", "content": text(n)});
+    let texts: Vec<Value> = (0..90).map(message).collect();
     let mut behind = server.stream(&session, &[]);
     let mut last = String::new();
     for _ in 0..3 {
