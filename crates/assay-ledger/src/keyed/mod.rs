@@ -2,8 +2,8 @@
 //!
 //! The chain of a [`Ledger`](crate::Ledger) only grows. What a server serves also changes and
 //! goes, and must do so together: events, the state they lead to and the answer that was given for
-//! them are one commit, or none of them is there. A [`Store`] is exactly that much of a database, so
-//! that there can be several. A [`Transaction`] collects what is to be written together, reads
+//! them are one commit, or none of them is there. A [`Store`] is exactly that much of a database,
+//! so that there can be several. A [`Transaction`] collects what is to be written together, reads
 //! through what it has collected, and can forget the latest part of it.
 
 mod sqlite;
