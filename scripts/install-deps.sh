@@ -5,12 +5,16 @@
 # all the others still say something. Only without a Rust toolchain there is nothing to run.
 set -euo pipefail
 
+# Debian has the part of Python that makes environments in a package of its own.
+venv_module() { python3 -c 'import ensurepip; print(ensurepip.__file__)' 2>/dev/null || echo ensurepip; }
+
 # Program (or where to find it, if it is not on PATH), the Debian package that has it, what needs it.
 NEEDED=(
     "cc build-essential linking, and compiling zstd"
     "c++ build-essential the fuzzer (make fuzz)"
     "chromium chromium opening the HTML report in a real browser"
     "python3 python3 adapters and Maelstrom nodes written in Python"
+    "$(venv_module) python3-venv official clients of the session API"
     "go golang-go the adapter written in Go"
     "chromedriver chromium-driver driving that browser: zooming, filtering, screenshots"
     "faketime faketime moving the clock of a process (brings libfaketime)"
@@ -23,7 +27,27 @@ NEEDED=(
     "/usr/share/java/zookeeper.jar zookeeper testing the client of ZooKeeper"
 )
 
+# Official clients of the session API, each in an environment of its own below the target directory.
+CLIENTS=(0.109.1 2.8.0)
+
 say() { echo "install-deps: $*" >&2; }
+
+# Made once; what is there and whole is left alone.
+make_clients() {
+    local target version directory
+    target=${CARGO_TARGET_DIR:-"$(dirname "$0")/../target"}
+    for version in "${CLIENTS[@]}"; do
+        directory="$target/python/anthropic-$version"
+        [ ! -e "$directory/complete" ] || continue
+        say "making $directory"
+        rm -rf "$directory"
+        if ! { python3 -m venv "$directory" &&
+            "$directory/bin/pip" install --quiet --disable-pip-version-check \
+                "anthropic==$version" && touch "$directory/complete"; } >&2; then
+            say "could not install the client anthropic $version: tests that need it fail by name"
+        fi
+    done
+}
 
 if ! command -v cargo >/dev/null; then
     say "cargo is missing: install Rust from https://rustup.rs, then try again"
@@ -45,12 +69,14 @@ for entry in "${NEEDED[@]}"; do
     fi
 done
 if [ ${#packages[@]} -eq 0 ]; then
+    make_clients
     exit 0
 fi
 
 install="apt-get install -y --no-install-recommends ${packages[*]}"
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     say "not installing: that takes root and apt-get. Run: sudo $install"
+    make_clients
     exit 0
 fi
 say "$install"
@@ -66,3 +92,4 @@ fi
 if ! { apt-get update -q && $install -q; } >&2; then
     say "could not install ${packages[*]}: tests that need them will fail by name"
 fi
+make_clients

@@ -23,6 +23,8 @@
 //! All of it blocks: call it from a thread, not from within an async runtime. Who may write is
 //! decided by the kernel (a [`Lock`] that ends with its process); readers need no permission.
 //!
+//! What changes and goes, rather than only following, is kept by [`keyed`].
+//!
 //! What it cannot see: a directory replaced as a whole by an older copy of itself. Whoever wants to
 //! exclude that notes [`Verified::head`] somewhere else.
 //!
@@ -35,6 +37,7 @@ mod digest;
 mod error;
 mod event;
 mod head;
+pub mod keyed;
 mod ledger;
 mod lock;
 mod reader;

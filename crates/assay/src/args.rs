@@ -7,6 +7,7 @@ mod guard;
 mod invariants;
 mod plan;
 mod run;
+mod serve;
 mod systems;
 
 pub use adr::{
@@ -21,6 +22,7 @@ pub use guard::{
 pub use invariants::{InvariantsCommand, ScanArgs, ScanFormat};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+pub use serve::{KeysCommand, ServeArgs};
 pub use systems::{
     GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
     SystemsListArgs,
@@ -61,6 +63,10 @@ pub enum Command {
     /// Run the embedded replicated store, a system to try Assay on.
     #[command(subcommand)]
     Kv(KvCommand),
+    Serve(ServeArgs),
+    /// Make, list and revoke keys of the session API: create, list, revoke.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     Report(ReportArgs),
     /// Write, check and show test plans: new, lint, show, matrix, diff.
     #[command(subcommand)]

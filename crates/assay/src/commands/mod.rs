@@ -21,6 +21,7 @@ pub mod plan;
 mod plan_pages;
 mod report;
 mod run;
+mod serve;
 mod systems;
 mod verdict_pages;
 
@@ -45,6 +46,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
         Command::Kv(command) => kv::run(command),
+        Command::Serve(args) => serve::run(args),
+        Command::Keys(command) => serve::keys(command),
         Command::Report(args) => report::run(&args),
         Command::Plan(command) => plan::run(command),
         Command::Desk(command) => desk::run(&command),

@@ -13,6 +13,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-invariant", &[]),
     ("assay-ledger", &[]),
     ("assay-desk", &["assay-agent", "assay-guard", "assay-invariant", "assay-ledger"]),
+    ("assay-session", &[]),
+    ("assay-server", &["assay-ledger", "assay-session"]),
     ("assay-kv", &[]),
     ("assay-check", &["assay-history"]),
     ("assay-txn", &["assay-history"]),
@@ -73,6 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-sut",
             "assay-judge",
             "assay-runner",
+            "assay-server",
         ],
     ),
 ];

@@ -1,0 +1,150 @@
+//! Pairs in SQLite: one file, one table, one commit at a time.
+
+use super::{KeyRange, Order, Pair, Store, StoreError, VALUE_BYTES_MAX, Writes};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// The name of the file in its directory.
+pub const STORE_NAME: &str = "store.sqlite";
+/// `AKey` in the header of the file.
+const APPLICATION_ID: i64 = 0x414b_6579;
+const FORMAT_VERSION: i64 = 1;
+/// How long a statement may wait for another program that has the database locked.
+const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
+/// Frames of the write-ahead log, of 4 KiB, before they move to the database.
+const CHECKPOINT_FRAMES: &str = "1000";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value BLOB NOT NULL) \
+                     STRICT, WITHOUT ROWID";
+
+/// Pairs in a file. Several may be open at once, also in several processes; each commit of any of
+/// them is seen by all.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    runtime: Runtime,
+    connection: SqliteConnection,
+}
+
+impl SqliteStore {
+    /// Opens the store of a directory, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If the directory cannot be written, or what is there is none of ours or too new.
+    pub fn open(directory: &Path) -> Result<SqliteStore, StoreError> {
+        let path = directory.join(STORE_NAME);
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .busy_timeout(BUSY_TIME_MAX)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("wal_autocheckpoint", CHECKPOINT_FRAMES)
+            .disable_statement_logging();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(StoreError::Start)?;
+        let connection = runtime.block_on(SqliteConnection::connect_with(&options));
+        let connection = connection.map_err(|source| {
+            let path = path.clone();
+            StoreError::Database { path, doing: "open", source }
+        })?;
+        let mut store = SqliteStore { path, runtime, connection };
+        store.check_format()?;
+        Ok(store)
+    }
+
+    fn check_format(&mut self) -> Result<(), StoreError> {
+        let application_id = self.number("PRAGMA application_id")?;
+        let found = self.number("PRAGMA user_version")?;
+        let tables = self.number("SELECT count(*) FROM sqlite_schema")?;
+        match (application_id, found, tables) {
+            (0, 0, 0) => self.make(),
+            (APPLICATION_ID, FORMAT_VERSION, _) => Ok(()),
+            (APPLICATION_ID, _, _) => Err(StoreError::Newer { path: self.path.clone(), found }),
+            _ => Err(StoreError::Foreign { path: self.path.clone() }),
+        }
+    }
+
+    /// All or nothing; two that make it at once make it once.
+    fn make(&mut self) -> Result<(), StoreError> {
+        let connection = &mut self.connection;
+        let made = self.runtime.block_on(async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            sqlx::query(TABLE).execute(&mut *transaction).await?;
+            for (name, value) in
+                [("application_id", APPLICATION_ID), ("user_version", FORMAT_VERSION)]
+            {
+                let sql = sqlx::AssertSqlSafe(format!("PRAGMA {name} = {value}"));
+                sqlx::query(sql).execute(&mut *transaction).await?;
+            }
+            transaction.commit().await
+        });
+        made.map_err(self.trouble("make the table"))
+    }
+
+    fn number(&mut self, sql: &'static str) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar(sql).fetch_one(&mut self.connection);
+        let number = self.runtime.block_on(query);
+        number.map_err(self.trouble("open"))
+    }
+
+    fn trouble(&self, doing: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
+        let path = self.path.clone();
+        move |source| StoreError::Database { path, doing, source }
+    }
+}
+
+impl Store for SqliteStore {
+    fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query_scalar("SELECT value FROM pairs WHERE key = ?").bind(key);
+        let value = self.runtime.block_on(query.fetch_optional(&mut self.connection));
+        value.map_err(self.trouble("read"))
+    }
+
+    fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+        let sql = match range.order {
+            Order::Ascending => {
+                "SELECT key, value FROM pairs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+            }
+            Order::Descending => {
+                "SELECT key, value FROM pairs WHERE key >= ? AND key < ? ORDER BY key DESC LIMIT ?"
+            }
+        };
+        let query = sqlx::query_as(sql)
+            .bind(&range.from)
+            .bind(&range.to)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        let pairs = self.runtime.block_on(query.fetch_all(&mut self.connection));
+        pairs.map_err(self.trouble("read"))
+    }
+
+    fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+        let too_large = |(key, value): (&String, &Option<Vec<u8>>)| {
+            let bytes = value.as_ref().map_or(0, Vec::len);
+            (bytes > VALUE_BYTES_MAX).then(|| StoreError::Size { key: key.clone(), bytes })
+        };
+        if let Some(error) = writes.iter().find_map(too_large) {
+            return Err(error);
+        }
+        let connection = &mut self.connection;
+        let written = self.runtime.block_on(async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            for (key, value) in writes {
+                let query = match value {
+                    Some(value) => sqlx::query(
+                        "INSERT INTO pairs (key, value) VALUES (?, ?) \
+                         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                    )
+                    .bind(key)
+                    .bind(value),
+                    None => sqlx::query("DELETE FROM pairs WHERE key = ?").bind(key),
+                };
+                query.execute(&mut *transaction).await?;
+            }
+            transaction.commit().await
+        });
+        written.map_err(self.trouble("write"))
+    }
+}

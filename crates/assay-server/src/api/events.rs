@@ -1,0 +1,130 @@
+//! Events of a session: send and list.
+
+use super::idempotency::{guard, once};
+use super::page::collect;
+use super::reply::Reply;
+use super::serve::{App, Call};
+use super::sessions::missing;
+use crate::error::ApiError;
+use crate::store::{Line, SessionKey, Unit, folder};
+use assay_ledger::keyed::{KeyRange, Order};
+use assay_session::{EVENT_TYPES, Echo, Inbound, Input, Refusal, prefix};
+use axum::body::Bytes;
+use serde_json::Value;
+
+/// Events in one request.
+const EVENTS_MAX: usize = 200;
+
+/// Reads the events of a request.
+pub fn parse_events(values: Vec<Value>, place: &str) -> Result<Vec<Inbound>, ApiError> {
+    if values.len() > EVENTS_MAX {
+        let what = format!("`{place}` must have at most {EVENTS_MAX} entries");
+        return Err(ApiError::invalid(what));
+    }
+    let read = |(index, value): (usize, &Value)| {
+        let event = Inbound::parse(value, &format!("{place}[{index}]"));
+        event.map_err(|error| ApiError::invalid(error.to_string()))
+    };
+    values.iter().enumerate().map(read).collect()
+}
+
+fn parse_send(body: &[u8]) -> Result<Vec<Inbound>, ApiError> {
+    let mut fields = super::fields::Fields::parse(body)?;
+    let values = fields.array("events")?;
+    if values.is_empty() {
+        return Err(ApiError::invalid("`events` must be an array that is not empty"));
+    }
+    fields.finish()?;
+    let events = parse_events(values, "events")?;
+    let is_message = |event: &Inbound| matches!(event, Inbound::Message { .. });
+    if events.contains(&Inbound::Interrupt) && events.iter().any(is_message) {
+        let what = "`events` cannot mix user.interrupt and user.message in one request";
+        return Err(ApiError::invalid(what));
+    }
+    Ok(events)
+}
+
+/// Sends events: all of them, or none. Gives what is answered, as JSON.
+pub fn send_events(
+    unit: &mut Unit,
+    key: &SessionKey,
+    events: Vec<Inbound>,
+) -> Result<String, ApiError> {
+    let taken = unit.step(key, &Input::Send(events))?;
+    let taken = taken.map_err(|refusal| match refusal {
+        Refusal::Archived => missing(&key.id),
+        Refusal::NoPendingCall(_) | Refusal::NoPendingConfirmation(_) => {
+            ApiError::not_found(refusal.to_string())
+        }
+        Refusal::TooManyTurns => ApiError::too_many(refusal.to_string()),
+        other => ApiError::invalid(other.to_string()),
+    })?;
+    let mut data = Vec::with_capacity(taken.echoes.len());
+    for echo in taken.echoes {
+        data.push(match echo {
+            Echo::Appended(event) => Line::of(&event)?.json,
+            Echo::Known(id) => {
+                let at = format!("{}/{id}", key.at(folder::EVENTS));
+                let stored = unit.transaction.get(&at)?.ok_or_else(ApiError::internal)?;
+                Line::stored(&at, stored)?.json
+            }
+        });
+    }
+    Ok(format!("{{\"data\":[{}]}}", data.join(",")))
+}
+
+/// `POST /v1/sessions/{id}/events`
+pub async fn send(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
+    let guard = guard(&call, &body)?;
+    call.query.finish()?;
+    let key = SessionKey { workspace: call.workspace, id: call.id };
+    let sent = app.kernel.run(move |unit| {
+        once(unit, guard.as_ref(), |unit| {
+            // Whether there is a session comes before what is said to it.
+            if unit.transaction.get(&key.at(folder::STATES))?.is_none() {
+                return Err(missing(&key.id));
+            }
+            send_events(unit, &key, parse_send(&body)?)
+        })
+    });
+    sent.await?.map(Reply::text)
+}
+
+/// `GET /v1/sessions/{id}/events`
+pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
+    let limit = call.query.limit(100)?;
+    let order = call.query.order(Order::Ascending)?;
+    let types = call.query.all("types[]");
+    let page = call.query.one("page");
+    call.query.finish()?;
+    if let Some(unknown) = types.iter().find(|name| !EVENT_TYPES.contains(&name.as_str())) {
+        let unknown: String = unknown.chars().take(64).collect();
+        let what = format!("`types[]`: this server has no events of type `{unknown}`");
+        return Err(ApiError::invalid(what));
+    }
+    let key = SessionKey { workspace: call.workspace, id: call.id };
+    app.reader.session_state(&key).await?;
+    let at = key.at(folder::EVENTS);
+    let mut range = KeyRange::below(&at, order);
+    if let Some(page) = page {
+        if !page.starts_with(prefix::EVENT) || page.contains('/') {
+            return Err(ApiError::invalid("`page` must be a valid event cursor"));
+        }
+        range = range.after(&format!("{at}/{page}"));
+    }
+    let found = app.reader.ask(move |store| {
+        let mut pairs = collect(store, range, limit + 1, &|_, (key, value)| {
+            let is_wanted = |line: Line| types.contains(&line.kind);
+            Ok(types.is_empty() || is_wanted(Line::stored(key, value.clone())?))
+        })?;
+        let more = pairs.len() > limit;
+        pairs.truncate(limit);
+        let lines = pairs.into_iter().map(|(key, value)| Line::stored(&key, value));
+        Ok((lines.collect::<Result<Vec<_>, ApiError>>()?, more))
+    });
+    let (lines, more) = found.await?;
+    let next = lines.last().filter(|_| more).map(|line| line.id.clone());
+    let data: Vec<String> = lines.into_iter().map(|line| line.json).collect();
+    let next = serde_json::to_string(&next)?;
+    Ok(Reply::text(format!("{{\"data\":[{}],\"next_page\":{next}}}", data.join(","))))
+}

@@ -1,0 +1,218 @@
+//! Files: bytes beside the store, what is known about them within.
+//!
+//! Bytes are durable under their final name before the record that names them, and a record goes
+//! before its bytes: so there is never a file without bytes. Bytes without a record are taken away
+//! at the next start.
+
+use super::page::{Wanted, page};
+use super::reply::Reply;
+use super::serve::{ApiVersion, App, Call};
+use crate::error::ApiError;
+use crate::names::now_ms;
+use crate::store::{Stored, folder};
+use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
+use assay_session::{prefix, rfc3339};
+use axum::body::Body;
+use axum::extract::{FromRequest, Multipart};
+use axum::http::Request;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The largest file.
+const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// The largest body that brings one.
+const UPLOAD_BYTES_MAX: usize = 24 * 1024 * 1024;
+/// How long an upload may take.
+const UPLOAD_TIME_MAX: Duration = Duration::from_secs(120);
+const NAME_MAX: usize = 500;
+
+fn missing(id: &str) -> ApiError {
+    ApiError::not_found(format!("File {id} not found"))
+}
+
+/// `POST /v1/files`
+pub async fn upload(app: &App, call: Call, body: Body) -> Result<Reply, ApiError> {
+    call.query.finish()?;
+    let mut request = Request::new(http_body_limit(body));
+    *request.headers_mut() = call.headers;
+    let read = tokio::time::timeout(UPLOAD_TIME_MAX, read_upload(request)).await;
+    let (filename, mime, bytes) = read.map_err(|_| ApiError::too_slow())??;
+    let id = app.names.next(prefix::FILE);
+    let wire = json!({
+        "id": id, "type": "file", "filename": filename, "mime_type": mime,
+        "size_bytes": bytes.len(), "created_at": rfc3339(now_ms()), "downloadable": false,
+        "scope": null, "expires_at": null,
+    });
+    let (directory, name) = (app.objects.clone(), id.clone());
+    let written = tokio::task::spawn_blocking(move || write_object(&directory, &name, &bytes));
+    if let Err(error) = written.await.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+        eprintln!("assay serve: cannot write the bytes of a file: {error}");
+        return Err(ApiError::internal());
+    }
+    let stored = Stored { wire: wire.as_object().cloned().unwrap_or_default() };
+    let at = format!("{}/{}/{id}", folder::FILES, call.workspace);
+    app.kernel.run(move |unit| unit.put(at, &stored)).await?;
+    Ok(Reply::json(&wire))
+}
+
+/// Nothing more than what is allowed is ever taken in.
+fn http_body_limit(body: Body) -> Body {
+    use futures_util::StreamExt;
+    let mut left = UPLOAD_BYTES_MAX;
+    let limited = body.into_data_stream().map(move |chunk| {
+        let chunk = chunk.map_err(std::io::Error::other)?;
+        match left.checked_sub(chunk.len()) {
+            Some(rest) => left = rest,
+            None => return Err(std::io::Error::other("too large")),
+        }
+        Ok(chunk)
+    });
+    Body::from_stream(limited)
+}
+
+async fn read_upload(request: Request<Body>) -> Result<(String, String, Vec<u8>), ApiError> {
+    let broken = |_| ApiError::invalid("the multipart body is broken or too large");
+    let mut parts = Multipart::from_request(request, &())
+        .await
+        .map_err(|_| ApiError::invalid("the body must be multipart/form-data"))?;
+    let mut file = None;
+    while let Some(part) = parts.next_field().await.map_err(broken)? {
+        let name = part.name().unwrap_or_default().to_string();
+        if name != "file" || file.is_some() {
+            return Err(ApiError::unsupported(&name));
+        }
+        let filename = part.file_name().unwrap_or("unnamed").to_string();
+        if filename.is_empty() || filename.chars().count() > NAME_MAX {
+            return Err(ApiError::invalid("filename: must have 1 to 500 characters"));
+        }
+        let mime = part.content_type().unwrap_or("application/octet-stream").to_string();
+        let bytes = part.bytes().await.map_err(broken)?;
+        if bytes.len() > FILE_BYTES_MAX {
+            return Err(ApiError::too_large());
+        }
+        file = Some((filename, mime, bytes.to_vec()));
+    }
+    file.ok_or_else(|| ApiError::invalid("file: Field required"))
+}
+
+fn write_object(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let temporary = directory.join(format!("{name}.new"));
+    let mut file = std::fs::File::create(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, directory.join(name))?;
+    std::fs::File::open(directory)?.sync_all()
+}
+
+/// `GET /v1/files`
+pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
+    let limit = call.query.limit(20)?;
+    let scope = call.query.one("scope_id");
+    let (after, before) = (call.query.one("after_id"), call.query.one("before_id"));
+    let at = format!("{}/{}", folder::FILES, call.workspace);
+    let page_text = call.query.one("page");
+    call.query.finish()?;
+    // No session of this server leaves files behind.
+    let is_wanted = move |_: &mut dyn Store, _: &Pair| Ok(scope.is_none());
+    if call.version == ApiVersion::V2026 {
+        let wanted = Wanted {
+            folder: at,
+            filter: "files".into(),
+            order: Order::Descending,
+            limit,
+            page: page_text,
+        };
+        let found = app.reader.ask(move |store| page(store, &wanted, is_wanted)).await?;
+        let data = wires(found.pairs)?;
+        return Ok(Reply::json(&json!({"data": data, "next_page": found.next})));
+    }
+    let order = if before.is_some() { Order::Ascending } else { Order::Descending };
+    let mut range = KeyRange::below(&at, order);
+    if let Some(id) = before.as_ref().or(after.as_ref()) {
+        range = range.after(&format!("{at}/{id}"));
+    }
+    let found =
+        app.reader.ask(move |store| super::page::collect(store, range, limit + 1, &is_wanted));
+    let mut pairs = found.await?;
+    let has_more = pairs.len() > limit;
+    pairs.truncate(limit);
+    if before.is_some() {
+        pairs.reverse();
+    }
+    let data = wires(pairs)?;
+    let id = |file: Option<&Value>| file.map(|file| file["id"].clone());
+    let (first, last) = (id(data.first()), id(data.last()));
+    Ok(Reply::json(
+        &json!({"data": data, "has_more": has_more, "first_id": first, "last_id": last}),
+    ))
+}
+
+fn wires(pairs: Vec<(String, Vec<u8>)>) -> Result<Vec<Value>, ApiError> {
+    let read = |(_, value): (String, Vec<u8>)| {
+        let stored: Stored = serde_json::from_slice(&value)?;
+        Ok(Value::Object(stored.wire))
+    };
+    pairs.into_iter().map(read).collect()
+}
+
+/// `GET /v1/files/{id}`
+pub async fn get(app: &App, call: Call) -> Result<Reply, ApiError> {
+    let at = call.at(folder::FILES);
+    call.query.finish()?;
+    let found: Option<Stored> = app.reader.get(at).await?;
+    let found = found.ok_or_else(|| missing(&call.id))?;
+    Ok(Reply::json(&Value::Object(found.wire)))
+}
+
+/// `GET /v1/files/{id}/content`: what was uploaded is not given back; there are no outputs.
+pub async fn content(app: &App, call: Call) -> Result<Reply, ApiError> {
+    let id = call.id.clone();
+    get(app, call).await?;
+    Err(ApiError::invalid(format!("File '{id}' is not downloadable")))
+}
+
+/// `DELETE /v1/files/{id}`
+pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
+    let (at, id) = (call.at(folder::FILES), call.id.clone());
+    call.query.finish()?;
+    let object = app.objects.join(&id);
+    app.kernel
+        .run(move |unit| match unit.get::<Stored>(&at)? {
+            Some(_) => {
+                unit.transaction.delete(at);
+                Ok(())
+            }
+            None => Err(missing(&call.id)),
+        })
+        .await?;
+    // What stays behind goes at the next start.
+    let _left = tokio::fs::remove_file(object).await;
+    Ok(Reply::json(&json!({"id": id, "type": "file_deleted"})))
+}
+
+/// Takes bytes away that no record names, all of them from before this start.
+///
+/// # Errors
+/// If the directory or the store cannot be read.
+pub async fn sweep(reader: &crate::store::Reader, objects: PathBuf) -> Result<(), ApiError> {
+    let mut named = std::collections::HashSet::new();
+    let mut range = KeyRange::below(folder::FILES, Order::Ascending);
+    loop {
+        let wanted = range.clone();
+        let pairs = reader.ask(move |store| Ok(store.scan(&wanted, 1000)?)).await?;
+        let Some((last, _)) = pairs.last() else { break };
+        range = range.after(last);
+        named.extend(pairs.iter().filter_map(|(key, _)| key.rsplit('/').next().map(String::from)));
+    }
+    let entries = std::fs::read_dir(objects).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(prefix::FILE) && !named.contains(&name) {
+            // It is only space.
+            let _left = std::fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}

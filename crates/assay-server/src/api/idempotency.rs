@@ -1,0 +1,127 @@
+//! Requests that must not happen twice.
+//!
+//! A client that sends an `Idempotency-Key` may send the same request again, as often as it likes:
+//! it happens once, and the first answer is given each time. What the key was used for and how that
+//! was answered is written in the very commit that the request leads to, by the one thread that
+//! writes; so there is no moment at which one is there without the other, and two at once are one
+//! after the other. Errors of clients (4xx) are answers too. Errors of the server are none: nothing
+//! was written then, and the same key may be tried again.
+
+use super::serve::Call;
+use crate::error::ApiError;
+use crate::names::now_ms;
+use crate::store::{Unit, folder};
+use assay_ledger::keyed::{KeyRange, Order};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// How long an answer is kept.
+const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+/// Answers that are forgotten with each new one.
+const FORGET_AT_ONCE: usize = 10;
+const KEY_BYTES_MAX: usize = 255;
+
+/// A key of a client, with what it is used for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Guard {
+    /// Where the answer is kept.
+    at: String,
+    /// What was asked, byte by byte.
+    fingerprint: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    fingerprint: String,
+    expires_ms: u64,
+    answer: Result<String, ApiError>,
+}
+
+/// The folder of all keys that were used on one path.
+pub fn keys_of_path(workspace: &str, path: &str) -> String {
+    format!("{}/{workspace}{path}", folder::REQUESTS)
+}
+
+/// Reads the header, if there is one.
+///
+/// # Errors
+/// If it cannot be a key.
+pub fn guard(call: &Call, body: &[u8]) -> Result<Option<Guard>, ApiError> {
+    let Some(value) = call.headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.as_bytes();
+    let is_visible = key.iter().all(|byte| (0x21..=0x7e).contains(byte));
+    if key.is_empty() || key.len() > KEY_BYTES_MAX || !is_visible {
+        let what = "`Idempotency-Key` must have 1 to 255 visible ASCII characters";
+        return Err(ApiError::invalid(what));
+    }
+    let path = keys_of_path(&call.workspace, &call.path);
+    let fingerprint = hex(&[b"POST\n", call.path.as_bytes(), b"\n", body]);
+    Ok(Some(Guard { at: format!("{path}/{}", hex(&[key])), fingerprint }))
+}
+
+impl Guard {
+    /// Where the answer is kept: it goes with what was made.
+    pub fn at(&self) -> String {
+        self.at.clone()
+    }
+}
+
+fn hex(parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Does `work`, unless the key says that it was done. The answer is JSON.
+///
+/// # Errors
+/// Those of `work`, now or then; or that the key was used for something else.
+pub fn once(
+    unit: &mut Unit,
+    guard: Option<&Guard>,
+    work: impl FnOnce(&mut Unit) -> Result<String, ApiError>,
+) -> Result<Result<String, ApiError>, ApiError> {
+    let Some(guard) = guard else { return work(unit).map(Ok) };
+    let now = now_ms();
+    forget_some(unit, now)?;
+    if let Some(kept) = unit.get::<Kept>(&guard.at)?
+        && kept.expires_ms > now
+    {
+        if kept.fingerprint == guard.fingerprint {
+            return Ok(kept.answer);
+        }
+        let what = "`Idempotency-Key` was already used for a different request";
+        return Err(ApiError::invalid(what));
+    }
+    let before = unit.savepoint();
+    let answer = work(unit);
+    match &answer {
+        Ok(_) => {}
+        Err(error) if error.status >= 500 || error.status == 429 => return answer.map(Ok),
+        // Nothing of it counts but that it was answered.
+        Err(_) => unit.roll_back(before),
+    }
+    let fingerprint = guard.fingerprint.clone();
+    let kept = Kept { fingerprint, expires_ms: now + KEPT_MS, answer };
+    unit.put(guard.at.clone(), &kept)?;
+    unit.put(format!("{}/{:020}/{}", folder::FORGET, kept.expires_ms, guard.at), &())?;
+    Ok(kept.answer)
+}
+
+/// Forgets a few answers that are too old, so that nobody has to come by and do it.
+fn forget_some(unit: &mut Unit, now: u64) -> Result<(), ApiError> {
+    let range = KeyRange {
+        from: format!("{}/", folder::FORGET),
+        to: format!("{}/{now:020}", folder::FORGET),
+        order: Order::Ascending,
+    };
+    for (key, _) in unit.transaction.scan(&range, FORGET_AT_ONCE)? {
+        let at = key.splitn(3, '/').nth(2).unwrap_or_default().to_string();
+        let is_old = |kept: &Kept| kept.expires_ms <= now;
+        if unit.get::<Kept>(&at)?.as_ref().is_some_and(is_old) {
+            unit.transaction.delete(at);
+        }
+        unit.transaction.delete(key);
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! Sessions: begin, look, change.
+
+use super::agents::find_agent;
+use super::events::{parse_events, send_events};
+use super::fields::Fields;
+use super::idempotency::{Guard, guard, once};
+use super::page::{Wanted, page};
+use super::reply::Reply;
+use super::serve::{App, Call};
+use super::tools::snapshot;
+use crate::error::ApiError;
+use crate::names::now_ms;
+use crate::store::{SessionKey, SessionRecord, Stored, Unit, folder};
+use assay_ledger::keyed::{Order, Store};
+use assay_session::{Inbound, Session, Status, prefix, rfc3339};
+use axum::body::Bytes;
+use serde_json::{Map, Value, json};
+
+const TITLE_MAX: usize = 500;
+const ID_MAX: usize = 128;
+
+pub fn missing(id: &str) -> ApiError {
+    ApiError::not_found(format!("Session {id} not found"))
+}
+
+/// What clients see.
+pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
+    let running = state.running_since_ms.map_or(0, |since| now.saturating_sub(since));
+    let active_s = (state.active_ms.saturating_add(running)) as f64 / 1000.0;
+    let end = record.archived_ms.unwrap_or(now);
+    let duration_s = end.saturating_sub(record.created_ms) as f64 / 1000.0;
+    let usage = &state.usage;
+    let cached = usage.cache_creation_input_tokens;
+    let cache = json!({"ephemeral_5m_input_tokens": cached, "ephemeral_1h_input_tokens": 0});
+    json!({
+        "id": record.id,
+        "type": "session",
+        "agent": record.agent,
+        "environment_id": record.environment_id,
+        "vault_ids": [],
+        "status": state.status,
+        "title": record.title,
+        "metadata": record.metadata,
+        "resources": [],
+        "outcome_evaluations": [],
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cache_read_input_tokens": usage.cache_read_input_tokens,
+            "cache_creation": if cached == 0 { Value::Null } else { cache },
+            "active_seconds": active_s,
+            "list_cost": null,
+            "server_tool_use": null,
+        },
+        "stats": {"active_seconds": active_s, "duration_seconds": duration_s},
+        "budget": null,
+        "deployment_id": null,
+        "created_at": rfc3339(record.created_ms),
+        "updated_at": rfc3339(record.updated_ms),
+        "archived_at": record.archived_ms.map(rfc3339),
+    })
+}
+
+/// A request to begin a session, understood.
+struct Wish {
+    agent: String,
+    version: Option<u64>,
+    environment: String,
+    title: Option<String>,
+    metadata: Map<String, Value>,
+    events: Vec<Inbound>,
+}
+
+fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
+    let mut fields = Fields::parse(body)?;
+    let (agent, version) = parse_agent(&mut fields)?;
+    let environment = fields.required_text("environment_id", ID_MAX)?;
+    let title = fields.text("title", TITLE_MAX)?;
+    let metadata = fields.metadata(Map::new())?;
+    let events = parse_events(fields.array("initial_events")?, "initial_events")?;
+    if events.iter().any(|event| !matches!(event, Inbound::Message { .. })) {
+        return Err(ApiError::invalid("initial_events: must be messages"));
+    }
+    for field in ["resources", "vault_ids", "budget"] {
+        fields.unsupported(field)?;
+    }
+    fields.finish()?;
+    Ok(Wish { agent, version, environment, title, metadata, events })
+}
+
+fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
+    let value = match fields.value("agent") {
+        Some(Value::String(id)) => return Ok((id, None)),
+        Some(value) => value,
+        None => return Err(fields.bad("agent", "Field required")),
+    };
+    let mut agent = Fields::of(value, "agent")?;
+    if agent.required_text("type", ID_MAX)? != "agent" {
+        return Err(ApiError::unsupported("agent.type"));
+    }
+    let id = agent.required_text("id", ID_MAX)?;
+    let version = match agent.value("version") {
+        None => None,
+        Some(version) => match version.as_u64().filter(|version| *version > 0) {
+            Some(version) => Some(version),
+            None => return Err(agent.bad("version", "must be a positive integer")),
+        },
+    };
+    agent.finish()?;
+    Ok((id, version))
+}
+
+/// `POST /v1/sessions`
+pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
+    let guard = guard(&call, &body)?;
+    call.query.finish()?;
+    let workspace = call.workspace;
+    let made = app.kernel.run(move |unit| {
+        once(unit, guard.as_ref(), |unit| {
+            let wish = parse_wish(&body)?;
+            begin(unit, &workspace, wish, guard.as_ref()).map(|wire| wire.to_string())
+        })
+    });
+    made.await?.map(Reply::text)
+}
+
+fn begin(
+    unit: &mut Unit,
+    workspace: &str,
+    wish: Wish,
+    guard: Option<&Guard>,
+) -> Result<Value, ApiError> {
+    let Some(head) = find_agent(unit, workspace, &wish.agent, None)? else {
+        return Err(ApiError::invalid(format!("agent: {} not found", wish.agent)));
+    };
+    if head.is_archived() {
+        let what =
+            format!("agent {} is archived and cannot be used to create a session", wish.agent);
+        return Err(ApiError::invalid(what));
+    }
+    let agent = match wish.version {
+        None => head,
+        Some(version) => find_agent(unit, workspace, &wish.agent, Some(version))?
+            .ok_or_else(|| ApiError::not_found(format!("agent.version: {version} not found")))?,
+    };
+    let environment = format!("{}/{workspace}/{}", folder::ENVIRONMENTS, wish.environment);
+    match unit.get::<Stored>(&environment)? {
+        Some(found) if !found.is_archived() => {}
+        found => {
+            let what = if found.is_some() { "is archived" } else { "not found" };
+            let what = format!("environment_id: {} {what}", wish.environment);
+            return Err(ApiError::invalid(what));
+        }
+    }
+    let now = now_ms();
+    let record = SessionRecord {
+        id: unit.new_id(prefix::SESSION),
+        agent: snapshot(&agent.wire),
+        environment_id: wish.environment,
+        title: wish.title,
+        metadata: wish.metadata,
+        created_ms: now,
+        updated_ms: now,
+        archived_ms: None,
+        made_by: guard.map(Guard::at),
+    };
+    let key = SessionKey { workspace: workspace.to_string(), id: record.id.clone() };
+    unit.put(key.at(folder::SESSIONS), &record)?;
+    unit.put(key.at(folder::STATES), &Session::default())?;
+    unit.put(uses(&key, &record), &())?;
+    if !wish.events.is_empty() {
+        send_events(unit, &key, wish.events)?;
+    }
+    let state = unit.get(&key.at(folder::STATES))?.unwrap_or_default();
+    Ok(wire(&record, &state, now))
+}
+
+pub fn uses(key: &SessionKey, record: &SessionRecord) -> String {
+    format!("{}/{}/{}/{}", folder::USES, key.workspace, record.environment_id, key.id)
+}
+
+/// `GET /v1/sessions/{id}`
+pub async fn get(app: &App, call: Call) -> Result<Reply, ApiError> {
+    call.query.finish()?;
+    let key = SessionKey { workspace: call.workspace, id: call.id };
+    let found = app.reader.ask(move |store| load(store, &key)).await?;
+    let (record, state) = found;
+    Ok(Reply::json(&wire(&record, &state, now_ms())))
+}
+
+fn load(store: &mut dyn Store, key: &SessionKey) -> Result<(SessionRecord, Session), ApiError> {
+    let record = crate::store::read_record(store.get(&key.at(folder::SESSIONS))?)?;
+    let state = crate::store::read_record(store.get(&key.at(folder::STATES))?)?;
+    record.zip(state).ok_or_else(|| missing(&key.id))
+}
+
+/// `GET /v1/sessions`
+pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
+    let query = &mut call.query;
+    let archived = query.flag("include_archived")?;
+    let agent = query.one("agent_id");
+    let version = match query.one("agent_version").map(|text| text.parse::<u64>()) {
+        None => None,
+        Some(Ok(version)) => Some(version),
+        Some(Err(_)) => return Err(ApiError::invalid("`agent_version` must be an integer")),
+    };
+    let statuses = parse_statuses(query.all("statuses[]"))?;
+    let wanted = Wanted {
+        folder: format!("{}/{}", folder::SESSIONS, call.workspace),
+        filter: format!("sessions {archived} {agent:?} {version:?} {statuses:?}"),
+        order: query.order(Order::Descending)?,
+        limit: query.limit(20)?,
+        page: query.one("page"),
+    };
+    call.query.finish()?;
+    let workspace = call.workspace;
+    let found = app.reader.ask(move |store| {
+        let found = page(store, &wanted, |store, (_, value)| {
+            let record: SessionRecord = serde_json::from_slice(value)?;
+            let is_agent = agent.as_ref().is_none_or(|id| record.agent["id"] == id.as_str());
+            let is_version = version.is_none_or(|version| record.agent["version"] == version);
+            let is_visible = archived || record.archived_ms.is_none();
+            if statuses.is_empty() || !(is_agent && is_version && is_visible) {
+                return Ok(is_agent && is_version && is_visible);
+            }
+            let key = SessionKey { workspace: workspace.clone(), id: record.id };
+            Ok(statuses.contains(&load(store, &key)?.1.status))
+        })?;
+        let mut data = Vec::new();
+        for (_, value) in &found.pairs {
+            let record: SessionRecord = serde_json::from_slice(value)?;
+            let key = SessionKey { workspace: workspace.clone(), id: record.id };
+            let (record, state) = load(store, &key)?;
+            data.push(wire(&record, &state, now_ms()));
+        }
+        Ok(json!({"data": data, "next_page": found.next, "prev_page": found.previous}))
+    });
+    found.await.map(|wire| Reply::json(&wire))
+}
+
+fn parse_statuses(names: Vec<String>) -> Result<Vec<Status>, ApiError> {
+    let parse = |name: String| {
+        let known = serde_json::from_value(Value::String(name));
+        let what = "`statuses[]` must be idle, running, rescheduling or terminated";
+        known.map_err(|_| ApiError::invalid(what))
+    };
+    names.into_iter().map(parse).collect()
+}
+
+/// `POST /v1/sessions/{id}`
+pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
+    let mut fields = Fields::parse(&body)?;
+    call.query.finish()?;
+    let key = SessionKey { workspace: call.workspace, id: call.id };
+    app.kernel
+        .run(move |unit| {
+            let (mut record, state) = load_unit(unit, &key)?;
+            if record.archived_ms.is_some() {
+                return Err(ApiError::invalid("Cannot modify archived session"));
+            }
+            if let Some(title) = fields.take("title") {
+                let mut one = Fields::of(json!({"title": title}), "session")?;
+                record.title = one.text("title", TITLE_MAX)?;
+            }
+            record.metadata = fields.metadata(record.metadata)?;
+            for field in ["agent", "vault_ids", "budget"] {
+                fields.unsupported(field)?;
+            }
+            fields.finish()?;
+            record.updated_ms = now_ms();
+            unit.put(key.at(folder::SESSIONS), &record)?;
+            Ok(wire(&record, &state, now_ms()))
+        })
+        .await
+        .map(|wire| Reply::json(&wire))
+}
+
+pub fn load_unit(unit: &mut Unit, key: &SessionKey) -> Result<(SessionRecord, Session), ApiError> {
+    let record = unit.get(&key.at(folder::SESSIONS))?;
+    let state = unit.get(&key.at(folder::STATES))?;
+    record.zip(state).ok_or_else(|| missing(&key.id))
+}

@@ -1,0 +1,153 @@
+//! Tools of agents: what a request may say, what stands in answers, what engines go by.
+
+use super::fields::Fields;
+use crate::error::ApiError;
+use serde_json::{Map, Value, json};
+
+/// The built-in tools.
+const BUILT_IN: [&str; 8] =
+    ["bash", "edit", "glob", "grep", "read", "web_fetch", "web_search", "write"];
+const TOOLS_MAX: usize = 128;
+const NAME_MAX: usize = 64;
+const DESCRIPTION_MAX: usize = 4096;
+const TOOLSET: &str = "agent_toolset_20260401";
+
+/// What an agent may do with a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolAccess {
+    /// Use it.
+    Allow,
+    /// Ask before.
+    Ask,
+    /// The client runs it.
+    Custom,
+}
+
+/// Checks the tools of a request, with everything that was left out filled in.
+///
+/// # Errors
+/// Names what is wrong and where.
+pub fn parse_tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
+    if tools.len() > TOOLS_MAX {
+        return Err(ApiError::invalid(format!("tools: must have at most {TOOLS_MAX} entries")));
+    }
+    let mut parsed: Vec<Value> = Vec::new();
+    for (index, tool) in tools.into_iter().enumerate() {
+        let place = format!("tools[{index}]");
+        let mut fields = Fields::of(tool, &place)?;
+        let tool = match fields.required_text("type", NAME_MAX)?.as_str() {
+            TOOLSET => toolset(fields, &place)?,
+            "custom" => custom(fields)?,
+            "mcp_toolset" => return Err(ApiError::unsupported(&format!("{place}.type"))),
+            _ => return Err(fields.bad("type", "must be agent_toolset_20260401 or custom")),
+        };
+        let same = |other: &Value| other["type"] == tool["type"] && other["name"] == tool["name"];
+        if parsed.iter().any(same) {
+            return Err(ApiError::invalid(format!("{place}: is there twice")));
+        }
+        parsed.push(tool);
+    }
+    Ok(parsed)
+}
+
+fn toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
+    let default = match fields.value("default_config") {
+        None => json!({"enabled": true, "permission_policy": {"type": "always_allow"}}),
+        Some(value) => {
+            let mut config = Fields::of(value, &format!("{place}.default_config"))?;
+            let usual = json!({"type": "always_allow"});
+            let policy = policy(&mut config)?.unwrap_or(usual);
+            let enabled = config.flag("enabled")?.unwrap_or(true);
+            config.finish()?;
+            json!({"enabled": enabled, "permission_policy": policy})
+        }
+    };
+    let mut configs: Vec<Value> = Vec::new();
+    for (index, value) in fields.array("configs")?.into_iter().enumerate() {
+        let mut config = Fields::of(value, &format!("{place}.configs[{index}]"))?;
+        // A bad policy is told before a bad name.
+        let policy = policy(&mut config)?.unwrap_or(default["permission_policy"].clone());
+        let name = config.required_text("name", NAME_MAX)?;
+        if !BUILT_IN.contains(&name.as_str()) {
+            return Err(config.bad("name", &format!("must be one of {}", BUILT_IN.join(", "))));
+        }
+        if configs.iter().any(|other| other["name"] == name.as_str()) {
+            return Err(config.bad("name", "is there twice"));
+        }
+        if config.text("type", NAME_MAX)?.is_some_and(|kind| kind != name) {
+            return Err(config.bad("type", "must be the same as `name`"));
+        }
+        let enabled = config.flag("enabled")?.unwrap_or(default["enabled"] == true);
+        config.finish()?;
+        configs.push(json!({
+            "type": name, "name": name, "enabled": enabled, "permission_policy": policy,
+        }));
+    }
+    fields.finish()?;
+    Ok(json!({"type": TOOLSET, "default_config": default, "configs": configs}))
+}
+
+fn policy(config: &mut Fields) -> Result<Option<Value>, ApiError> {
+    let Some(value) = config.value("permission_policy") else { return Ok(None) };
+    match value["type"].as_str() {
+        Some(kind @ ("always_allow" | "always_ask")) => Ok(Some(json!({"type": kind}))),
+        _ => Err(config.bad("permission_policy.type", "must be always_allow or always_ask")),
+    }
+}
+
+fn custom(mut fields: Fields) -> Result<Value, ApiError> {
+    let name = fields.required_text("name", NAME_MAX)?;
+    if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        return Err(fields.bad("name", "may have letters, digits, `_` and `-`"));
+    }
+    let description = fields.required_text("description", DESCRIPTION_MAX)?;
+    let schema = fields.value("input_schema").unwrap_or(Value::Null);
+    if schema["type"] != "object" {
+        return Err(fields.bad("input_schema.type", "must be object"));
+    }
+    fields.finish()?;
+    Ok(json!({
+        "type": "custom", "name": name, "description": description, "input_schema": schema,
+    }))
+}
+
+/// What an agent may do with the tool of this name, if it has it.
+pub fn tool_access(agent: &Value, name: &str) -> Option<ToolAccess> {
+    let none = Vec::new();
+    let tools = agent["tools"].as_array().unwrap_or(&none);
+    if tools.iter().any(|tool| tool["type"] == "custom" && tool["name"] == name) {
+        return Some(ToolAccess::Custom);
+    }
+    let set = tools.iter().find(|tool| tool["type"] == TOOLSET)?;
+    if !BUILT_IN.contains(&name) {
+        return None;
+    }
+    let configs = set["configs"].as_array().unwrap_or(&none);
+    let config = configs.iter().find(|config| config["name"] == name);
+    let config = config.unwrap_or(&set["default_config"]);
+    match (config["enabled"] == true, config["permission_policy"]["type"].as_str()) {
+        (true, Some("always_ask")) => Some(ToolAccess::Ask),
+        (true, _) => Some(ToolAccess::Allow),
+        (false, _) => None,
+    }
+}
+
+/// What a session keeps of an agent.
+pub fn snapshot(agent: &Map<String, Value>) -> Value {
+    let kept = [
+        "type",
+        "id",
+        "version",
+        "name",
+        "description",
+        "model",
+        "system",
+        "tools",
+        "skills",
+        "mcp_servers",
+        "multiagent",
+        "execution_identity",
+    ];
+    let field = |name: &&str| (name.to_string(), agent.get(*name).cloned().unwrap_or_default());
+    Value::Object(kept.iter().map(field).collect())
+}

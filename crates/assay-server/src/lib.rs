@@ -1,0 +1,24 @@
+//! Agent sessions over REST and server-sent events.
+//!
+//! Serves the contract of Managed Agents, which the official clients speak: agents, environments,
+//! sessions and their events, files. What is promised and what is not stands in
+//! `docs/formats/sessions-api.md`. [`run`] serves until it is told to stop.
+//!
+//! How it is made: [`store`] has one thread that writes, and takes the pure steps of
+//! `assay-session` in transactions of [`assay_ledger::keyed`]; `hub` tells streams what is durable;
+//! [`api`] checks and answers requests; [`engine`] plays the turns.
+//!
+//! *Leaves to others* the machine of a session (`assay-session`) and the database (`assay-ledger`).
+
+pub mod api;
+pub mod engine;
+mod error;
+mod hub;
+mod names;
+mod run;
+pub mod store;
+
+pub use error::{ApiError, ErrorType};
+pub use hub::{Hub, Listener};
+pub use names::Names;
+pub use run::{Demo, Ready, ServeError, ServeOptions, run};

@@ -1,0 +1,193 @@
+//! The one thread that writes.
+//!
+//! Requests come as functions over a [`Unit`]. Those that wait while a commit is on its way to the
+//! disk are the next commit, together: each is all or nothing by a savepoint of its own, and
+//! nobody is answered before all of them are durable. So the disk is asked once for many, and
+//! nothing ever happens between a check and what rests on it.
+
+use super::records::SessionKey;
+use super::unit::{After, Unit};
+use crate::error::ApiError;
+use crate::hub::Hub;
+use crate::names::Names;
+use assay_ledger::keyed::{Store, Transaction};
+use assay_session::Effect;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// Requests that may wait for the thread; more wait where they are.
+const QUEUE_MAX: usize = 1024;
+/// Requests in one commit.
+const GROUP_MAX: usize = 256;
+
+type Finish = Box<dyn FnOnce(bool) + Send>;
+type Job = Box<dyn FnOnce(&mut Unit) -> Finish + Send>;
+
+/// Where effects go once they are durable.
+pub type Effects = mpsc::UnboundedSender<(SessionKey, Effect)>;
+
+/// A handle to the thread.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Kernel {
+    /// Starts the thread. It ends when the last handle is gone.
+    ///
+    /// # Errors
+    /// If the machine gives no thread.
+    pub fn start(
+        mut store: Box<dyn Store>,
+        names: Arc<Names>,
+        hub: Arc<Hub>,
+        effects: Effects,
+    ) -> std::io::Result<Kernel> {
+        let (jobs, mut waiting) = mpsc::channel::<Job>(QUEUE_MAX);
+        std::thread::Builder::new().name("writer".into()).spawn(move || {
+            while let Some(first) = waiting.blocking_recv() {
+                commit_group(store.as_mut(), &names, &hub, &effects, first, &mut waiting);
+            }
+        })?;
+        Ok(Kernel { jobs })
+    }
+
+    /// Does `work` as one transaction and gives what it gave, once that is durable. If it fails,
+    /// nothing of it was written.
+    ///
+    /// # Errors
+    /// Those of `work`, or that it could not be written.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Unit) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |unit| {
+            let before = unit.savepoint();
+            let outcome = work(unit);
+            if outcome.is_err() {
+                unit.roll_back(before);
+            }
+            Box::new(move |is_durable| {
+                let outcome = if is_durable { outcome } else { Err(ApiError::internal()) };
+                // Who asked may have gone.
+                let _unheard = reply.send(outcome);
+            })
+        });
+        self.jobs.send(job).await.map_err(|_| ApiError::internal())?;
+        answer.await.map_err(|_| ApiError::internal())?
+    }
+}
+
+fn commit_group(
+    store: &mut dyn Store,
+    names: &Names,
+    hub: &Hub,
+    effects: &Effects,
+    first: Job,
+    waiting: &mut mpsc::Receiver<Job>,
+) {
+    let mut unit = Unit::new(Transaction::new(store), names);
+    let mut finished = vec![first(&mut unit)];
+    while finished.len() < GROUP_MAX {
+        let Ok(job) = waiting.try_recv() else { break };
+        finished.push(job(&mut unit));
+    }
+    let Unit { transaction, after, .. } = unit;
+    let committed = transaction.commit();
+    if let Err(error) = &committed {
+        eprintln!("assay serve: {error}");
+    }
+    if committed.is_ok() {
+        for after in after {
+            match after {
+                After::Publish(key, lines) => hub.publish(&key, lines),
+                After::Close(key, lines) => hub.close(&key, lines),
+                After::Effects(key, wanted) => {
+                    for effect in wanted {
+                        // Without a runner there is nobody to run anything.
+                        let _stopping = effects.send((key.clone(), effect));
+                    }
+                }
+            }
+        }
+    }
+    for finish in finished {
+        finish(committed.is_ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::folder;
+    use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, Writes};
+    use assay_session::{Inbound, Input, Session};
+
+    /// A disk that takes nothing while it is told to.
+    struct Stubborn {
+        store: SqliteStore,
+        refuses: Arc<std::sync::atomic::AtomicBool>,
+    }
+
+    impl Store for Stubborn {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.store.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            self.store.scan(range, limit)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            match self.refuses.load(std::sync::atomic::Ordering::SeqCst) {
+                true => Err(StoreError::Size { key: "any".into(), bytes: 0 }),
+                false => self.store.commit(writes),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_durable_is_neither_answered_nor_heard_nor_done() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(directory.path()).expect("a new store");
+        let refuses = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stubborn = Stubborn { store, refuses: refuses.clone() };
+        let (hub, names) = (Arc::new(Hub::default()), Arc::new(Names::default()));
+        let (effects, mut wanted) = mpsc::unbounded_channel();
+        let kernel = Kernel::start(Box::new(stubborn), names, hub.clone(), effects);
+        let kernel = kernel.expect("a thread");
+        let key = SessionKey { workspace: "w".into(), id: "s".into() };
+        let mut listener = hub.listen(&key);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let at = key.at(folder::STATES);
+        runtime
+            .block_on(kernel.run(move |unit| unit.put(at, &Session::default())))
+            .expect("it takes this");
+        let send = || {
+            let key = key.clone();
+            let message = Inbound::Message { content: Vec::new() };
+            kernel.run(move |unit| {
+                let step = unit.step(&key, &Input::Send(vec![message]))?;
+                Ok(step.expect("an idle session").events.len())
+            })
+        };
+        refuses.store(true, std::sync::atomic::Ordering::SeqCst);
+        let refused = runtime.block_on(send()).expect_err("the disk says no");
+        assert_eq!(refused.status, 500);
+        assert!(listener.events.try_recv().is_err() && wanted.try_recv().is_err());
+        refuses.store(false, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(runtime.block_on(send()), Ok(2), "as if it had never been tried");
+        let heard = listener.events.try_recv().expect("the message");
+        assert_eq!(heard.kind, "user.message");
+        assert_eq!(wanted.try_recv().expect("an effect").1, Effect::Dispatch);
+        // A request that fails takes nothing of its neighbours with it, and leaves nothing.
+        let failing = kernel.run(|unit| {
+            unit.put("x/1".to_string(), &1)?;
+            Err::<(), _>(ApiError::invalid("no"))
+        });
+        runtime.block_on(failing).expect_err("it fails");
+        let left = runtime.block_on(kernel.run(|unit| unit.get::<u32>("x/1")));
+        assert_eq!(left, Ok(None));
+    }
+}

@@ -1,0 +1,134 @@
+//! Keys and values of the store. Every key names its workspace: nothing is found by a bare id.
+
+use crate::error::ApiError;
+use assay_session::Event;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Folders of keys.
+pub mod folder {
+    /// Agents as they are now: `agents/WORKSPACE/ID`.
+    pub const AGENTS: &str = "agents";
+    /// Every version of an agent: `versions/WORKSPACE/ID/VERSION`.
+    pub const VERSIONS: &str = "versions";
+    /// Environments.
+    pub const ENVIRONMENTS: &str = "environments";
+    /// Which sessions use an environment: `uses/WORKSPACE/ENVIRONMENT/SESSION`.
+    pub const USES: &str = "uses";
+    /// What clients see of sessions.
+    pub const SESSIONS: &str = "sessions";
+    /// The machine of each session.
+    pub const STATES: &str = "states";
+    /// Sessions with turns that are not over: what a restart looks at.
+    pub const ACTIVE: &str = "active";
+    /// The logs: `events/WORKSPACE/SESSION/EVENT`.
+    pub const EVENTS: &str = "events";
+    /// Requests that must not happen twice: `requests/WORKSPACE/PATH…/KEY`.
+    pub const REQUESTS: &str = "requests";
+    /// The same by when they are forgotten: `forget/TIME/…`.
+    pub const FORGET: &str = "forget";
+    /// Files that were uploaded.
+    pub const FILES: &str = "files";
+    /// Keys of the API, as hashes.
+    pub const KEYS: &str = "keys";
+}
+
+/// A session within its workspace.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SessionKey {
+    /// The workspace.
+    pub workspace: String,
+    /// The session.
+    pub id: String,
+}
+
+impl SessionKey {
+    /// Where something about it stands.
+    pub fn at(&self, folder: &str) -> String {
+        format!("{folder}/{}/{}", self.workspace, self.id)
+    }
+}
+
+/// What clients see of a session and does not change with its turns.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// Its id.
+    pub id: String,
+    /// The agent as it was when the session began.
+    pub agent: Value,
+    /// Where it runs.
+    pub environment_id: String,
+    /// What people call it.
+    pub title: Option<String>,
+    /// What clients noted.
+    pub metadata: Map<String, Value>,
+    /// When it began.
+    pub created_ms: u64,
+    /// When it was changed.
+    pub updated_ms: u64,
+    /// When it was archived.
+    pub archived_ms: Option<u64>,
+    /// The key of the request that made it, which goes with it.
+    pub made_by: Option<String>,
+}
+
+/// A record with one name for all: the JSON that clients get, and what only the server knows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Stored {
+    /// What clients get.
+    pub wire: Map<String, Value>,
+}
+
+impl Stored {
+    /// Whether clients see it as archived.
+    pub fn is_archived(&self) -> bool {
+        self.wire.get("archived_at").is_some_and(|at| !at.is_null())
+    }
+}
+
+/// An event as streams and lists show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub kind: String,
+    /// All of it, as JSON.
+    pub json: String,
+}
+
+impl Line {
+    /// Of an event that was just appended.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn of(event: &Event) -> Result<Line, ApiError> {
+        let json = serde_json::to_string(event)?;
+        Ok(Line { id: event.id.0.clone(), kind: event.body.type_name().to_string(), json })
+    }
+
+    /// Of a pair of the folder of events.
+    ///
+    /// # Errors
+    /// If that holds something else.
+    pub fn stored(key: &str, value: Vec<u8>) -> Result<Line, ApiError> {
+        #[derive(Deserialize)]
+        struct Kind {
+            #[serde(rename = "type")]
+            kind: String,
+        }
+        let kind: Kind = serde_json::from_slice(&value)?;
+        let json = String::from_utf8(value).map_err(|_| ApiError::internal())?;
+        let id = key.rsplit('/').next().unwrap_or_default().to_string();
+        Ok(Line { id, kind: kind.kind, json })
+    }
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// If it is not one.
+pub fn read_record<T: DeserializeOwned>(value: Option<Vec<u8>>) -> Result<Option<T>, ApiError> {
+    value.map(|value| serde_json::from_slice(&value)).transpose().map_err(ApiError::from)
+}

@@ -1,0 +1,135 @@
+//! One request's part of a commit.
+
+use super::records::{Line, SessionKey, folder, read_record};
+use crate::error::ApiError;
+use crate::names::{Names, now_ms};
+use assay_ledger::keyed::{KeyRange, Order, Savepoint, Transaction};
+use assay_session::{Context, Effect, EventId, Input, Refusal, Session, Step, prefix, step};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// Pairs that are taken away at once.
+const DELETE_PAGE: usize = 1000;
+
+/// What is done after the commit, and only then.
+#[derive(Debug)]
+pub enum After {
+    /// Streams are told.
+    Publish(SessionKey, Vec<Arc<Line>>),
+    /// Streams are told, and closed.
+    Close(SessionKey, Vec<Arc<Line>>),
+    /// Engines are told.
+    Effects(SessionKey, Vec<Effect>),
+}
+
+/// A transaction, and what is to happen when it is durable.
+pub struct Unit<'a> {
+    /// What is read and written.
+    pub transaction: Transaction<'a>,
+    pub(super) after: Vec<After>,
+    names: &'a Names,
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn new(transaction: Transaction<'a>, names: &'a Names) -> Unit<'a> {
+        Unit { transaction, after: Vec::new(), names }
+    }
+
+    /// A moment to go back to.
+    pub fn savepoint(&self) -> (Savepoint, usize) {
+        (self.transaction.savepoint(), self.after.len())
+    }
+
+    /// Forgets everything since then.
+    pub fn roll_back(&mut self, (savepoint, after): (Savepoint, usize)) {
+        self.transaction.roll_back(savepoint);
+        self.after.truncate(after);
+    }
+
+    /// A new id.
+    pub fn new_id(&self, prefix: &str) -> String {
+        self.names.next(prefix)
+    }
+
+    /// A record, if it is there.
+    ///
+    /// # Errors
+    /// If the store or the record cannot be read.
+    pub fn get<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, ApiError> {
+        read_record(self.transaction.get(key)?)
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn put<T: Serialize>(&mut self, key: String, record: &T) -> Result<(), ApiError> {
+        self.transaction.put(key, serde_json::to_vec(record)?);
+        Ok(())
+    }
+
+    /// Takes everything in a folder away.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn delete_below(&mut self, folder: &str) -> Result<(), ApiError> {
+        loop {
+            let range = KeyRange::below(folder, Order::Ascending);
+            let pairs = self.transaction.scan(&range, DELETE_PAGE)?;
+            if pairs.is_empty() {
+                return Ok(());
+            }
+            for (key, _) in pairs {
+                self.transaction.delete(key);
+            }
+        }
+    }
+
+    /// Takes a step of a session: its events, its state and what follows are one commit.
+    ///
+    /// # Errors
+    /// The inner one if the machine refuses, the outer one if there is no such session or the
+    /// store fails.
+    pub fn step(
+        &mut self,
+        key: &SessionKey,
+        input: &Input,
+    ) -> Result<Result<Step, Refusal>, ApiError> {
+        let Some(session) = self.get::<Session>(&key.at(folder::STATES))? else {
+            return Err(ApiError::not_found(format!("Session {} not found", key.id)));
+        };
+        if let Some(last) = &session.last_event {
+            self.names.raise(&last.0);
+        }
+        let names = self.names;
+        let mut ids = || EventId(names.next(prefix::EVENT));
+        let mut context = Context { now_ms: now_ms(), ids: &mut ids };
+        let taken = match step(&session, input, &mut context) {
+            Ok(taken) => taken,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let mut lines = Vec::with_capacity(taken.events.len());
+        for event in &taken.events {
+            let line = Line::of(event)?;
+            let at = format!("{}/{}", key.at(folder::EVENTS), line.id);
+            self.transaction.put(at, line.json.clone().into_bytes());
+            lines.push(Arc::new(line));
+        }
+        self.put(key.at(folder::STATES), &taken.session)?;
+        // Whatever an engine of this process still holds must be looked at after a restart.
+        match taken.session.turns.is_empty() && taken.session.aborting.is_none() {
+            true => self.transaction.delete(key.at(folder::ACTIVE)),
+            false => self.transaction.put(key.at(folder::ACTIVE), Vec::new()),
+        }
+        let closes = *input == Input::Delete;
+        self.after.push(match closes {
+            true => After::Close(key.clone(), lines),
+            false => After::Publish(key.clone(), lines),
+        });
+        if !taken.effects.is_empty() {
+            self.after.push(After::Effects(key.clone(), taken.effects.clone()));
+        }
+        Ok(Ok(taken))
+    }
+}

@@ -1,0 +1,172 @@
+//! What engines say, and when they are started.
+
+use super::work::Work;
+use super::{Call, CallKind, Effect, Said, Status};
+use crate::error::Refusal;
+use crate::event::{Body, ErrorKind, Permission, RetryStatus, SessionError, StopReason, Usage};
+use crate::turn::{TurnRef, TurnState};
+use crate::wait::{WAITS_OPEN_MAX, Wait, WaitKind};
+use serde_json::json;
+
+/// What a tool that an engine left behind is told to have given.
+const LEFT_BEHIND: &str = "the turn ended before it did";
+
+impl Work<'_, '_> {
+    /// Gives the next turn to an engine, if there is one and nothing is in its way. From here on
+    /// it is never started again.
+    pub(super) fn dispatch(&mut self, owner: &str) {
+        if self.session.aborting.is_some() || self.session.status == Status::Terminated {
+            return;
+        }
+        let generation = self.session.generation + 1;
+        let Some(turn) = self.session.turns.front_mut() else { return };
+        if turn.state != TurnState::Accepted {
+            return;
+        }
+        turn.state = TurnState::Dispatching;
+        turn.owner = owner.to_string();
+        turn.generation = generation;
+        let start = Effect::Start { turn: turn.reference(), prompt: turn.prompt.clone() };
+        self.session.generation = generation;
+        self.effects.push(start);
+    }
+
+    /// The engine of an interrupted turn has stopped: what came after the interrupt may begin.
+    pub(super) fn aborted(&mut self, turn: &TurnRef) -> Result<(), Refusal> {
+        if self.session.aborting.as_ref() != Some(turn) {
+            return Err(Refusal::Stale);
+        }
+        self.session.aborting = None;
+        if !self.session.turns.is_empty() {
+            self.effects.push(Effect::Dispatch);
+        }
+        Ok(())
+    }
+
+    pub(super) fn engine(&mut self, turn: &TurnRef, said: &[Said]) -> Result<(), Refusal> {
+        for one in said {
+            let is_current = |active: &crate::Turn| active.reference() == *turn && !active.lost;
+            if !self.active().is_some_and(is_current) {
+                return Err(Refusal::Stale);
+            }
+            if self.session.waits.is_empty() {
+                self.set_state(TurnState::Running);
+            }
+            self.said(one)?;
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, said: &Said) -> Result<(), Refusal> {
+        match said {
+            Said::RequestStart if self.session.open_span.is_some() => {
+                return Err(Refusal::Engine("a request within a request"));
+            }
+            Said::RequestStart => {
+                let start = self.append(Body::ModelRequestStart {});
+                self.session.open_span = Some(start.id);
+            }
+            Said::RequestEnd { is_error, usage } => self.request_end(*is_error, *usage)?,
+            Said::Message(text) => {
+                let content = vec![json!({"type": "text", "text": text})];
+                self.append(Body::AgentMessage { content });
+            }
+            Said::Thinking => drop(self.append(Body::AgentThinking {})),
+            Said::ToolUse { name, input } => {
+                let (name, input) = (name.clone(), input.clone());
+                let evaluated_permission = Permission::Allow;
+                let used = self.append(Body::ToolUse { name, input, evaluated_permission });
+                self.session.open_tools.insert(used.id);
+            }
+            Said::ToolResult { call, content, is_error } => {
+                if !self.session.open_tools.remove(call) {
+                    return Err(Refusal::Engine("a result of a tool that does not run"));
+                }
+                let (tool_use_id, content) = (call.clone(), content.clone());
+                self.append(Body::ToolResult { tool_use_id, content, is_error: *is_error });
+            }
+            Said::Calls(calls) => self.calls(calls)?,
+            Said::Rescheduled(error) => {
+                self.nobody_waits()?;
+                self.append(Body::SessionError { error: error.clone() });
+                self.append(Body::StatusRescheduled {});
+            }
+            Said::Resumed if self.session.status != Status::Rescheduling => {
+                return Err(Refusal::Engine("resumed what was not rescheduled"));
+            }
+            Said::Resumed => drop(self.append(Body::StatusRunning {})),
+            Said::Failed(error) => self.failed(error)?,
+            Said::Finished => {
+                self.nobody_waits()?;
+                self.close_open(LEFT_BEHIND);
+                self.end_turn(StopReason::EndTurn);
+            }
+        }
+        Ok(())
+    }
+
+    fn request_end(&mut self, is_error: bool, usage: Usage) -> Result<(), Refusal> {
+        let Some(start) = self.session.open_span.take() else {
+            return Err(Refusal::Engine("the end of a request that has no start"));
+        };
+        self.session.usage = self.session.usage.plus(usage);
+        self.append(Body::ModelRequestEnd {
+            model_request_start_id: start,
+            is_error,
+            model_usage: usage,
+        });
+        Ok(())
+    }
+
+    fn calls(&mut self, calls: &[Call]) -> Result<(), Refusal> {
+        if calls.is_empty() {
+            return Err(Refusal::Engine("a wait for nothing"));
+        }
+        if self.session.waits.len() + calls.len() > WAITS_OPEN_MAX {
+            return Err(Refusal::TooManyWaits);
+        }
+        for Call { kind, name, input } in calls {
+            let (name, input) = (name.clone(), input.clone());
+            let (kind, body) = match kind {
+                CallKind::Custom => (WaitKind::Custom, Body::CustomToolUse { name, input }),
+                CallKind::Ask => {
+                    let evaluated_permission = Permission::Ask;
+                    let body = Body::ToolUse { name, input, evaluated_permission };
+                    (WaitKind::Confirmation, body)
+                }
+            };
+            let id = self.append(body).id;
+            self.session.waits.push(Wait { id, kind });
+        }
+        self.set_state(TurnState::Paused);
+        self.requires_action();
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &SessionError) -> Result<(), Refusal> {
+        self.nobody_waits()?;
+        self.close_open(LEFT_BEHIND);
+        self.append(Body::SessionError { error: error.clone() });
+        let exhausted = error.retry_status == RetryStatus::Exhausted;
+        self.end_turn(if exhausted { StopReason::RetriesExhausted } else { StopReason::EndTurn });
+        Ok(())
+    }
+
+    fn nobody_waits(&self) -> Result<(), Refusal> {
+        match self.session.waits.is_empty() {
+            true => Ok(()),
+            false => Err(Refusal::Engine("the end of a turn, or a new try, with open calls")),
+        }
+    }
+}
+
+/// What a restart says about a turn that was at work.
+pub(super) fn restarted() -> SessionError {
+    SessionError {
+        kind: ErrorKind::UnknownError,
+        message: "the server was restarted while this turn ran; it was ended and is not tried \
+                  again, because what it had already done is unknown"
+            .to_string(),
+        retry_status: RetryStatus::Terminal,
+    }
+}

@@ -1,0 +1,172 @@
+//! What happens in which order, in the cases people meet.
+
+use super::support::{Bench, call, confirm, message, result};
+use assay_session::{CallKind, Effect, Input, Refusal, Said, Status, ToolAnswer, Usage};
+
+fn usage() -> Usage {
+    Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() }
+}
+
+#[test]
+fn a_plain_turn_has_its_events_in_order() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let end = Said::RequestEnd { is_error: false, usage: usage() };
+    bench.say(&turn, &[Said::RequestStart, end]).expect("current");
+    bench.say(&turn, &[Said::Message("hello".into()), Said::Finished]).expect("current");
+    let expected = [
+        "user.message",
+        "session.status_running",
+        "span.model_request_start",
+        "span.model_request_end",
+        "agent.message",
+        "session.status_idle",
+    ];
+    assert_eq!(bench.names(0), expected);
+    assert_eq!((bench.session.status, bench.session.usage), (Status::Idle, usage()));
+    assert!(bench.session.turns.is_empty() && bench.session.active_ms > 0);
+    assert_eq!(bench.say(&turn, &[Said::Thinking]), Err(Refusal::Stale), "the turn is over");
+}
+
+#[test]
+fn parallel_calls_are_waited_for_together_and_answered_once() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let calls = Said::Calls(vec![call(CallKind::Custom), call(CallKind::Ask)]);
+    bench.say(&turn, &[calls]).expect("current");
+    let (custom, ask) = (bench.last_id("agent.custom_tool_use"), bench.last_id("agent.tool_use"));
+    assert_eq!(bench.say(&turn, &[Said::Finished]).map(drop), Err(open_calls()));
+    let at = bench.log.len();
+    let first = bench.send(&[result(&custom, "4")]).expect("it waits");
+    assert!(matches!(&first.effects[..], [Effect::Answer { call, .. }] if *call == custom));
+    let expected = ["user.custom_tool_result", "session.status_running", "session.status_idle"];
+    assert_eq!(bench.names(at), expected);
+    // The same again is a row without an effect, another answer is none.
+    let again = bench.send(&[result(&custom, "4")]).expect("a repeat");
+    assert_eq!((again.effects.len(), again.events.len()), (0, 1));
+    let other = bench.send(&[result(&custom, "5")]).map(drop);
+    assert_eq!(other, Err(Refusal::AnsweredDifferently(custom.clone())));
+    // Ids of one kind are not answers of the other.
+    let crossed = bench.send(&[confirm(&custom, ToolAnswer::Allow)]).map(drop);
+    assert_eq!(crossed, Err(Refusal::NoPendingConfirmation(custom)));
+    let at = bench.log.len();
+    bench.send(&[confirm(&ask, ToolAnswer::Deny)]).expect("it waits");
+    let expected = ["user.tool_confirmation", "session.status_running", "agent.tool_result"];
+    assert_eq!(bench.names(at), expected);
+    let again = bench.send(&[confirm(&ask, ToolAnswer::Deny)]).expect("a repeat");
+    assert_eq!((again.effects.len(), again.events.len(), again.echoes.len()), (0, 0, 1));
+    bench.say(&turn, &[Said::Finished]).expect("all are answered");
+}
+
+fn open_calls() -> Refusal {
+    Refusal::Engine("the end of a turn, or a new try, with open calls")
+}
+
+#[test]
+fn what_comes_after_an_interrupt_runs_after_it_and_is_not_swallowed() {
+    let mut bench = Bench::default();
+    bench.send(&[message("one")]).expect("idle");
+    let turn = bench.start();
+    bench.say(&turn, &[Said::RequestStart]).expect("current");
+    bench.send(&[message("two, before the interrupt")]).expect("it waits");
+    let stopped = bench.send(&[assay_session::Inbound::Interrupt]).expect("always");
+    assert_eq!(stopped.effects, [Effect::Abort(turn.clone())]);
+    assert_eq!(bench.session.status, Status::Idle);
+    bench.send(&[message("three, after it")]).expect("idle");
+    // The engine of the first still works: nothing may start, and what it says is not heard.
+    let early = bench.take(Input::Dispatch { owner: "p1".into() }).expect("always taken");
+    assert_eq!(early.effects, []);
+    assert_eq!(bench.say(&turn, &[Said::Finished]).map(drop), Err(Refusal::Stale));
+    let freed = bench.take(Input::Aborted(turn)).expect("it was asked to stop");
+    assert_eq!(freed.effects, [Effect::Dispatch]);
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Finished]).expect("current");
+    let starts = bench.names(0).iter().filter(|name| **name == "session.status_running").count();
+    assert_eq!((starts, bench.session.status), (2, Status::Idle));
+}
+
+#[test]
+fn an_interrupt_in_a_batch_counts_from_its_place() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Calls(vec![call(CallKind::Custom)])]).expect("current");
+    let id = bench.last_id("agent.custom_tool_use");
+    let before = bench.clone();
+    let late = bench.send(&[assay_session::Inbound::Interrupt, result(&id, "x")]).map(drop);
+    assert_eq!(late, Err(Refusal::NoPendingCall(id.clone())));
+    assert_eq!((bench.session, bench.log.len()), (before.session.clone(), before.log.len()));
+    let mut bench = before;
+    bench.send(&[result(&id, "x"), assay_session::Inbound::Interrupt]).expect("in order");
+    assert_eq!(bench.session.status, Status::Idle);
+}
+
+#[test]
+fn only_what_rests_is_archived_or_deleted() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    assert_eq!(bench.take(Input::Archive).map(drop), Err(Refusal::Busy(Status::Running)));
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Calls(vec![call(CallKind::Ask)])]).expect("current");
+    let id = bench.last_id("agent.tool_use");
+    bench.send(&[message("waits behind the call")]).expect("it waits");
+    bench.take(Input::Archive).expect("it rests");
+    bench.take(Input::Archive).expect("again is nothing");
+    let names = bench.names(0);
+    let ended = names.iter().filter(|name| **name == "session.status_terminated").count();
+    assert_eq!((ended, names.last()), (1, Some(&"session.status_terminated")));
+    let late = bench.send(&[confirm(&id, ToolAnswer::Allow)]).map(drop);
+    assert_eq!(late, Err(Refusal::Archived));
+    let gone = bench.take(Input::Delete).expect("archived ones too");
+    assert_eq!(gone.events.len(), 1);
+}
+
+#[test]
+fn after_a_restart_accepted_turns_run_once_and_running_ones_never_again() {
+    let mut bench = Bench::default();
+    bench.send(&[message("one"), message("two")]).expect("idle");
+    let turn = bench.start();
+    let tool = Said::ToolUse { name: "bash".into(), input: serde_json::Map::new() };
+    bench.say(&turn, &[Said::RequestStart, tool]).expect("current");
+    let at = bench.log.len();
+    let recovered = bench.take(Input::Recover).expect("always");
+    assert_eq!(recovered.effects, [Effect::Dispatch], "the second was only accepted");
+    let expected = ["span.model_request_end", "agent.tool_result", "session.error"];
+    assert_eq!(bench.names(at), expected);
+    assert_eq!(bench.say(&turn, &[Said::Finished]).map(drop), Err(Refusal::Stale));
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Finished]).expect("current");
+    assert_eq!(bench.session.status, Status::Idle);
+}
+
+#[test]
+fn a_wait_survives_a_restart_and_its_answer_says_what_was_lost() {
+    for kind in [CallKind::Custom, CallKind::Ask] {
+        let mut bench = Bench::default();
+        bench.send(&[message("hi")]).expect("idle");
+        let turn = bench.start();
+        bench.say(&turn, &[Said::Calls(vec![call(kind), call(kind)])]).expect("current");
+        let at = bench.log.len();
+        bench.take(Input::Recover).expect("always");
+        assert_eq!((bench.names(at).len(), bench.session.waits.len()), (0, 2));
+        let (answer, sibling) = match kind {
+            CallKind::Custom => {
+                let ids: Vec<_> = bench.session.waits.iter().map(|w| w.id.clone()).collect();
+                (result(&ids[0], "4"), result(&ids[1], "5"))
+            }
+            CallKind::Ask => {
+                let ids: Vec<_> = bench.session.waits.iter().map(|w| w.id.clone()).collect();
+                (confirm(&ids[0], ToolAnswer::Allow), confirm(&ids[1], ToolAnswer::Allow))
+            }
+        };
+        let step = bench.send(std::slice::from_ref(&answer)).expect("it waits");
+        assert_eq!(step.effects, [], "nobody is there to take it");
+        assert!(bench.names(at).contains(&"session.error"));
+        assert_eq!(bench.names(at).last(), Some(&"session.status_idle"));
+        assert!(bench.session.turns.is_empty());
+        bench.send(&[sibling]).expect_err("it went with its turn");
+        bench.send(&[answer]).expect("a repeat is none the worse for it");
+    }
+}

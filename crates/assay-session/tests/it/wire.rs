@@ -1,0 +1,104 @@
+//! Names and fields as they stand on the wire.
+
+use super::support::{Bench, call, message};
+use assay_session::{
+    Body, CallKind, EVENT_TYPES, ErrorKind, Event, Inbound, RetryStatus, Said, SessionError,
+};
+use serde_json::{Value, json};
+
+/// The contract, written down a second time.
+const WIRE: &str = "user.message user.interrupt user.custom_tool_result user.tool_confirmation \
+    agent.message agent.thinking agent.custom_tool_use agent.tool_use agent.tool_result \
+    session.status_running session.status_rescheduled session.status_idle \
+    session.status_terminated session.error session.deleted span.model_request_start \
+    span.model_request_end";
+
+#[test]
+fn the_registry_is_the_contract() {
+    assert_eq!(EVENT_TYPES.join(" "), WIRE);
+    for name in EVENT_TYPES {
+        let (family, rest) = name.split_once('.').expect("a family");
+        assert!(["user", "agent", "session", "span"].contains(&family));
+        assert!(rest.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+    }
+}
+
+#[test]
+fn events_are_flat_objects_that_can_be_read_back() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let error = SessionError {
+        kind: ErrorKind::ModelOverloadedError,
+        message: "busy".into(),
+        retry_status: RetryStatus::Retrying,
+    };
+    let said = [Said::Rescheduled(error), Said::Resumed, Said::Calls(vec![call(CallKind::Ask)])];
+    bench.say(&turn, &said).expect("current");
+    for event in &bench.log {
+        let text = serde_json::to_value(event).expect("data");
+        assert_eq!(text["type"], event.body.type_name());
+        assert_eq!(text["id"], event.id.0.as_str());
+        assert!(EVENT_TYPES.contains(&event.body.type_name()));
+        let read: Event = serde_json::from_value(text).expect("its own text");
+        assert_eq!(read, *event);
+    }
+    let idle = serde_json::to_value(bench.log.last()).expect("data");
+    let call = bench.last_id("agent.tool_use");
+    let expected = json!({"type": "requires_action", "event_ids": [call.0]});
+    assert_eq!(idle["stop_reason"], expected);
+    let Some(Body::SessionError { error }) =
+        bench.log.iter().map(|e| e.body.clone()).find(|b| b.type_name() == "session.error")
+    else {
+        panic!("no error")
+    };
+    let expected = json!({"type": "model_overloaded_error", "message": "busy",
+        "retry_status": {"type": "retrying"}});
+    assert_eq!(serde_json::to_value(error).expect("data"), expected);
+}
+
+#[test]
+fn events_from_clients_are_understood_or_refused_by_field() {
+    let text = json!([{"type": "text", "text": "x"}]);
+    let cases: &[(Value, &str)] = &[
+        (json!({"type": "user.message", "content": text}), ""),
+        (json!({"type": "user.interrupt"}), ""),
+        (json!({"type": "user.interrupt", "session_thread_id": null}), ""),
+        (json!({"type": "user.custom_tool_result", "custom_tool_use_id": "sevt_1"}), ""),
+        (
+            json!({"type": "user.tool_confirmation", "tool_use_id": "s", "result": "deny",
+            "deny_message": "no"}),
+            "",
+        ),
+        (json!(3), "e: must be an object"),
+        (json!({}), "e.type: must be text"),
+        (json!({"type": "user.define_outcome"}), "e.type: `user.define_outcome` is not supported"),
+        (json!({"type": "agent.message"}), "e.type: `agent.message` is not supported"),
+        (json!({"type": "user.message", "content": []}), "e.content: must have at least one"),
+        (json!({"type": "user.message", "content": [{"type": "text", "text": ""}]}), "[0].text"),
+        (json!({"type": "user.message", "content": [{"type": "search_result"}]}), "[0].type"),
+        (json!({"type": "user.message", "content": text, "session_id": "s"}), "e.session_id"),
+        (json!({"type": "user.interrupt", "session_thread_id": "t"}), "e.session_thread_id"),
+        (json!({"type": "user.custom_tool_result", "tool_use_id": "s"}), "e.tool_use_id"),
+        (json!({"type": "user.custom_tool_result"}), "e.custom_tool_use_id"),
+        (
+            json!({"type": "user.tool_confirmation", "tool_use_id": "s", "result": "allow",
+            "deny_message": "no"}),
+            "e.deny_message: is only allowed with result deny",
+        ),
+        (json!({"type": "user.tool_confirmation", "tool_use_id": "s"}), "e.result"),
+        (
+            json!({"type": "user.message",
+            "content": [{"type": "text", "text": "x".repeat(70_000)}]}),
+            "is larger than",
+        ),
+    ];
+    for (event, expected) in cases {
+        match Inbound::parse(event, "e") {
+            Ok(_) => assert_eq!(*expected, "", "{event}"),
+            Err(error) => {
+                assert!(!expected.is_empty() && error.to_string().contains(expected), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `assay keys`, `assay serve --demo`, and what keeps either from its work.
+
+use super::client::request;
+use super::server::{Server, assay, headers, run};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+#[test]
+fn a_revoked_key_opens_nothing_any_more_and_no_key_is_kept_in_the_clear() {
+    let server = Server::start();
+    let ask = || request(server.address, "GET", "/v1/models", &headers(&server.key), "");
+    assert_eq!(ask().expect("an answer").status, 200);
+    let listed = run(&["keys", "list", "--format", "json"], &server.data);
+    let text = String::from_utf8(listed.stdout).expect("text");
+    let key: Value = serde_json::from_str(text.trim()).expect("one key");
+    assert_eq!((key["workspace"].as_str(), key["revoked_ms"].as_u64()), (Some("default"), None));
+    let id = key["id"].as_str().expect("an id");
+    assert!(run(&["keys", "revoke", id], &server.data).status.success());
+    assert_eq!(ask().expect("an answer").status, 401, "at once, while it runs");
+    for entry in std::fs::read_dir(&server.data).expect("ours").flatten() {
+        if entry.path().is_file() {
+            let bytes = std::fs::read(entry.path()).expect("ours");
+            let is_there = bytes.windows(server.key.len()).any(|w| w == server.key.as_bytes());
+            assert!(!is_there, "{} holds the key", entry.path().display());
+        }
+    }
+    let unknown = run(&["keys", "revoke", "none"], &server.data);
+    assert_eq!(unknown.status.code(), Some(64));
+    let bad = run(&["keys", "create", "--workspace", "a/b"], &server.data);
+    assert_eq!(bad.status.code(), Some(64));
+}
+
+#[test]
+fn one_server_per_directory_and_a_bad_script_is_no_server() {
+    let server = Server::start();
+    let second = run(&["serve", "--listen", "127.0.0.1:0"], &server.data);
+    assert_eq!(second.status.code(), Some(75), "{second:?}");
+    let script = server.data.join("bad.toml");
+    std::fs::write(&script, "[[turn]]\nsteps = [{}]").expect("ours");
+    let bad = assay().args(["serve", "--demo", "--script"]).arg(&script).output().expect("runs");
+    assert_eq!(bad.status.code(), Some(65), "{bad:?}");
+    let said = String::from_utf8_lossy(&bad.stderr).into_owned();
+    assert!(said.contains("turn 1, step 1"), "{said}");
+    let nowhere = assay().args(["serve", "--listen", "127.0.0.1:0"]).output().expect("runs");
+    assert_eq!(nowhere.status.code(), Some(64), "--data is needed");
+}
+
+#[test]
+fn the_demonstration_prints_what_one_needs_and_serves() {
+    let mut child = assay()
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut lines = stdout.lines().map(|line| line.expect("text"));
+    let mut word = |name: &str| {
+        let line = lines.next().unwrap_or_default();
+        line.strip_prefix(name).unwrap_or_else(|| panic!("{line}")).trim().to_string()
+    };
+    let (key, agent, environment) = (word("key"), word("agent"), word("environment"));
+    let address = word("ready http://").parse().expect("an address");
+    let wish = serde_json::json!({"agent": agent, "environment_id": environment});
+    let made = super::server::call(address, &key, "POST", "/v1/sessions", &wish, &[]);
+    let status = made.expect("an answer").status;
+    child.kill().expect("it runs");
+    child.wait().expect("our child");
+    assert_eq!(status, 200);
+}
