@@ -3,6 +3,7 @@
 mod agent;
 mod desk;
 mod guard;
+mod models;
 mod plan;
 mod run;
 mod systems;
@@ -12,6 +13,7 @@ pub use desk::{DeskCommand, DeskRunArgs};
 pub use guard::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
 };
+pub use models::{EngineArg, ModelArgs, MutateArgs, StatesArgs, VacuityArgs};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use systems::{

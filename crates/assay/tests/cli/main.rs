@@ -9,6 +9,7 @@ mod heal;
 mod histories;
 mod hostile_input;
 mod isolation;
+mod models;
 mod plans;
 mod promises;
 mod report;
