@@ -44,9 +44,8 @@ pub struct StepClaim {
     pub name: String,
     /// The formula `A` of `[A]_v`.
     pub action: String,
-    /// The variables `v`: a step that leaves them as they are is not looked at. Without any, every
-    /// step is.
-    pub variables: Option<String>,
+    /// The variables `v`: a step that leaves them as they are is not looked at.
+    pub variables: String,
 }
 
 /// What is asked about a model. All of it is decided together where the engine can.
@@ -56,6 +55,8 @@ pub struct Question {
     pub states: Vec<Claim>,
     /// Formulas of steps.
     pub steps: Vec<StepClaim>,
+    /// Formulas of steps of which none should ever be taken.
+    pub never: Vec<Claim>,
     /// Operators of the module that are formulas of behaviours.
     pub temporal: Vec<String>,
     /// Whether a state without a next one counts, under the name [`DEADLOCK`].
@@ -67,9 +68,10 @@ impl Question {
     pub fn names(&self) -> BTreeSet<String> {
         let states = self.states.iter().map(|claim| claim.name.clone());
         let steps = self.steps.iter().map(|claim| claim.name.clone());
+        let never = self.never.iter().map(|claim| claim.name.clone());
         let temporal = self.temporal.iter().cloned();
         let deadlock = self.deadlock.then(|| DEADLOCK.to_string());
-        states.chain(steps).chain(temporal).chain(deadlock).collect()
+        states.chain(steps).chain(never).chain(temporal).chain(deadlock).collect()
     }
 }
 

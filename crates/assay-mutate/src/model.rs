@@ -137,7 +137,6 @@ impl Model {
                 }
                 "PROPERTY" => match shape(&self.source, &self.cfg, &name) {
                     Shape::Step { action, variables } => {
-                        let variables = Some(variables);
                         question.steps.push(StepClaim { name, action, variables });
                     }
                     // A formula of states under PROPERTY speaks of the first state only.

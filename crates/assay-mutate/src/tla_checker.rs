@@ -5,7 +5,7 @@
 //! read was not checked. Sets of all numbers are not cut off at 100, as they are by default.
 
 use crate::bounded::{Ended, Memory, Said, run};
-use crate::engine::{Answer, CannotCheck, DEADLOCK, Engine, Limits, Question, StepClaim};
+use crate::engine::{Answer, CannotCheck, DEADLOCK, Engine, Limits, Question};
 use crate::model::Model;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -108,7 +108,8 @@ impl Run {
         let all = lists.iter().filter_map(|list| stats[list].as_array()).flatten();
         let mut names: BTreeSet<String> =
             all.filter_map(|one| one["name"].as_str().map(str::to_string)).collect();
-        let single = ["invariant", "property"].iter().filter_map(|key| self.value[key].as_str());
+        let single =
+            ["invariant_name", "property"].iter().filter_map(|key| self.value[key].as_str());
         names.extend(single.map(str::to_string));
         names
     }
@@ -138,13 +139,11 @@ fn asking(model: &Model, question: &Question) -> String {
         let _ = writeln!(text, "AssayState{at} == ({})", claim.formula);
     }
     for (at, claim) in question.steps.iter().enumerate() {
-        let action = &claim.action;
-        let _ = match &claim.variables {
-            Some(variables) => writeln!(text, "AssayStep{at} == [][{action}]_{variables}"),
-            // Steps that change nothing have no property of their own: no state allows one that
-            // is against the claim.
-            None => writeln!(text, "AssayStep{at} == ~ENABLED (~({action}))"),
-        };
+        let _ = writeln!(text, "AssayStep{at} == [][{}]_{}", claim.action, claim.variables);
+    }
+    // A step that changes nothing is one, too: no state may allow it.
+    for (at, claim) in question.never.iter().enumerate() {
+        let _ = writeln!(text, "AssayNever{at} == ~ENABLED ({})", claim.formula);
     }
     text.push_str("====\n");
     text
@@ -155,12 +154,10 @@ fn numbered(question: &Question) -> Vec<(&'static str, String, String)> {
     let states = question.states.iter().enumerate();
     let states = states.map(|(at, c)| ("INVARIANT", format!("AssayState{at}"), c.name.clone()));
     let steps = question.steps.iter().enumerate();
-    let section = |claim: &StepClaim| match claim.variables {
-        Some(_) => "PROPERTY",
-        None => "INVARIANT",
-    };
-    let steps = steps.map(|(at, c)| (section(c), format!("AssayStep{at}"), c.name.clone()));
-    states.chain(steps).collect()
+    let steps = steps.map(|(at, c)| ("PROPERTY", format!("AssayStep{at}"), c.name.clone()));
+    let never = question.never.iter().enumerate();
+    let never = never.map(|(at, c)| ("INVARIANT", format!("AssayNever{at}"), c.name.clone()));
+    states.chain(steps).chain(never).collect()
 }
 
 impl Engine for TlaChecker {

@@ -107,6 +107,9 @@ impl Ask<'_> {
             for at in 0..self.question.steps.len() {
                 let _ = writeln!(more, "ACTION_CONSTRAINT AssayStep{at}");
             }
+            for at in 0..self.question.never.len() {
+                let _ = writeln!(more, "ACTION_CONSTRAINT AssayNever{at}");
+            }
         }
         for name in &self.temporal {
             let _ = writeln!(more, "PROPERTY {name}");
@@ -164,14 +167,15 @@ fn asking(model: &Model, question: &Question) -> String {
     }
     for (at, claim) in question.steps.iter().enumerate() {
         let number = question.states.len() + at;
-        let action = &claim.action;
-        let formula = match &claim.variables {
-            Some(variables) => format!("[{action}]_{variables}"),
-            None => action.clone(),
-        };
+        let formula = format!("[{}]_{}", claim.action, claim.variables);
         let _ = writeln!(text, "AssayStep{at} == ({formula}) {}", told(number));
     }
-    for number in 0..question.states.len() + question.steps.len() {
+    let before = question.states.len() + question.steps.len();
+    for (at, claim) in question.never.iter().enumerate() {
+        let formula = &claim.formula;
+        let _ = writeln!(text, "AssayNever{at} == (~({formula})) {}", told(before + at));
+    }
+    for number in 0..before + question.never.len() {
         let _ = writeln!(text, "ASSUME AssayTLC!TLCSet({}, 0)", REGISTER_FIRST + number);
     }
     text.push_str("====\n");
@@ -262,6 +266,7 @@ impl Tlc {
             .iter()
             .map(|claim| &claim.name)
             .chain(question.steps.iter().map(|claim| &claim.name))
+            .chain(question.never.iter().map(|claim| &claim.name))
             .collect();
         let violated = run.seen.iter().filter_map(|number| names.get(*number));
         answer.violated.extend(violated.map(|name| (*name).clone()));

@@ -47,16 +47,13 @@ pub fn run(engine: &dyn Engine, model: &Model, limits: &Limits) -> Result<Reache
             About::Step => question.steps.push(StepClaim {
                 name,
                 action: format!("~({})", probe.formula),
-                variables: Some(subscript.clone()),
+                variables: subscript.clone(),
             }),
         }
     }
     for (at, probe) in found.steps.iter().enumerate() {
-        question.steps.push(StepClaim {
-            name: format!("step {at}"),
-            action: format!("~({})", probe.formula),
-            variables: None,
-        });
+        let formula = probe.formula.clone();
+        question.never.push(Claim { name: format!("step {at}"), formula });
     }
     let base = engine.ask(model, &question, limits)?;
     let judged = |kind: &str, probes: Vec<Probe>| -> Vec<Asked> {

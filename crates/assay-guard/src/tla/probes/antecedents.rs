@@ -84,12 +84,17 @@ impl<'t> Walk<'_, 't> {
     fn ask(&mut self, node: Node<'t>) {
         let (line, text) = shown(node, self.scope.source);
         let inner = format!("({})", piece(node, self.scope.source));
-        self.push(line, text, inner);
+        self.push(line, text, inner, self.scope.steps(node));
     }
 
-    fn push(&mut self, line: usize, text: String, inner: String) {
+    /// Of a step, only what has primes is asked of steps: `[][ended => UNCHANGED v]_v` says itself
+    /// that no step which changes something begins where it ended.
+    fn push(&mut self, line: usize, text: String, inner: String, has_prime: bool) {
         let formula = exists(&self.around, inner, self.scope.source);
-        let probe = Probe { name: self.name.into(), text, line, about: self.about, formula };
+        let around = self.around.iter().flat_map(Around::nodes);
+        let of_step = has_prime || around.into_iter().any(|node| self.scope.steps(node));
+        let about = if of_step { self.about } else { About::State };
+        let probe = Probe { name: self.name.into(), text, line, about, formula };
         if !self.found.antecedents.iter().any(|own| own.formula == probe.formula) {
             self.found.antecedents.push(probe);
         }
@@ -202,7 +207,7 @@ impl<'t> Walk<'_, 't> {
                 bounds.iter().map(|bound| shown(*bound, self.scope.source).1).collect();
             let (line, _) = shown(node, self.scope.source);
             self.around.push(Around::Bound(bounds.clone()));
-            self.push(line, format!("\\E {}", texts.join(", ")), "TRUE".to_string());
+            self.push(line, format!("\\E {}", texts.join(", ")), "TRUE".to_string(), false);
             self.around.pop();
         }
         self.inside(Around::Bound(bounds), body);

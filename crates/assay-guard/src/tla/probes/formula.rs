@@ -18,6 +18,16 @@ pub enum Around<'t> {
     Argument(String, Node<'t>),
 }
 
+impl<'t> Around<'t> {
+    /// The pieces of the module in it.
+    pub fn nodes(&self) -> Vec<Node<'t>> {
+        match self {
+            Around::Bound(nodes) | Around::Let(nodes) => nodes.clone(),
+            Around::Given(node) | Around::Unless(node) | Around::Argument(_, node) => vec![*node],
+        }
+    }
+}
+
 /// A piece in the columns it stands in: lists of `/\` go by columns.
 pub fn piece(node: Node<'_>, source: &str) -> String {
     let start = node.start_byte();
