@@ -131,9 +131,7 @@ impl Run {
 
     fn temporal(&self) -> bool {
         self.said(codes::TEMPORAL)
-            || self.printed.errors().any(|error| {
-                codes::VIOLATED.contains(&error.code) && error.code != codes::NOT_SPECIFIED
-            })
+            || self.printed.errors().any(|error| codes::VIOLATED.contains(&error.code))
     }
 
     /// Whether a limit kept it from an end.
@@ -276,7 +274,8 @@ impl Tlc {
             answer.stopped = Some(limit);
             return Ok(());
         }
-        if let Some(incomplete) = run.printed.last(codes::NOT_SPECIFIED) {
+        let incomplete = codes::NOT_SPECIFIED.iter().find_map(|code| run.printed.last(*code));
+        if let Some(incomplete) = incomplete {
             return Err(rejected(first_line(&incomplete.text).to_string()));
         }
         if !run.said(codes::EXPLORING) {

@@ -30,12 +30,12 @@ pub mod codes {
     pub const STATES: u32 = 2199;
     /// A state without a next one.
     pub const DEADLOCK: u32 = 2114;
-    /// A step leaves a variable without a value.
-    pub const NOT_SPECIFIED: u32 = 2109;
+    /// The beginning, or a step, leaves a variable without a value.
+    pub const NOT_SPECIFIED: [u32; 2] = [2106, 2109];
     /// A property of behaviours is violated; TLC does not say which.
     pub const TEMPORAL: u32 = 2116;
-    /// Invariants and properties that are violated, by name.
-    pub const VIOLATED: std::ops::RangeInclusive<u32> = 2107..=2112;
+    /// Properties that are violated by an initial state or by a step.
+    pub const VIOLATED: [u32; 4] = [2107, 2108, 2110, 2112];
     /// The memory was used up.
     pub const MEMORY: std::ops::RangeInclusive<u32> = 1001..=1005;
     /// Introduces a trace that follows.
