@@ -84,13 +84,6 @@ pub fn look() -> Vec<Presence> {
 pub fn choose(choice: &EngineChoice) -> Result<Box<dyn Engine>, CannotCheck> {
     let missing = |how: &str| CannotCheck::Missing(format!("nothing here explores models; {how}"));
     let tlc = |given: Option<&Path>| -> Result<Box<dyn Engine>, CannotCheck> {
-        let java = on_path("java").ok_or_else(|| {
-            CannotCheck::Missing(
-                "TLC needs java, which is not on PATH; install a Java \
-                runtime (Debian: apt-get install default-jre-headless)"
-                    .to_string(),
-            )
-        })?;
         let jar = match given {
             Some(given) if given.is_file() => given.to_path_buf(),
             Some(given) => {
@@ -99,6 +92,13 @@ pub fn choose(choice: &EngineChoice) -> Result<Box<dyn Engine>, CannotCheck> {
             }
             None => jar().ok_or_else(|| missing(GET_TLC))?,
         };
+        let java = on_path("java").ok_or_else(|| {
+            CannotCheck::Missing(
+                "TLC needs java, which is not on PATH; install a Java \
+                runtime (Debian: apt-get install default-jre-headless)"
+                    .to_string(),
+            )
+        })?;
         let absolute = std::path::absolute(&jar).unwrap_or(jar);
         Ok(Box::new(Tlc::new(absolute, java)))
     };

@@ -80,7 +80,8 @@ fn each_property_of_our_own_module_notices_a_mutant() {
 fn an_invariant_made_trivial_is_reported_by_its_text_and_by_what_it_no_longer_notices() {
     let directory = copied();
     let place = directory.path();
-    edited(place, "specs/Desk.tla", "tip # 0 => \\E", "tip # 0 => TRUE \\/ \\E");
+    let claim = "tip # 0 => \\E s \\in Names : <<s, tip, 1>> \\in agreed";
+    edited(place, "specs/Desk.tla", claim, &format!("({claim}) => TRUE"));
     let text = inside(place, &["guard"]);
     assert_eq!(text.code, 1, "{}{}", text.out, text.err);
     assert!(text.out.contains("T03") && text.out.contains("DK4_BranchIsAgreed"), "{}", text.out);
