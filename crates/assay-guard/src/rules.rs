@@ -117,6 +117,22 @@ pub const RULES: &[Rule] = &[
     ),
     rule("C06", "a property is defined and listed nowhere", "it looks checked and is not"),
     rule(
+        "S02",
+        "a property notices fewer mutants of the model than before",
+        "a checker passes a weaker property with the same number of states",
+    ),
+    rule(
+        "S03",
+        "a property cannot fail, or a part of the model is never reached",
+        "a condition that never holds, a step that is never taken and a property that no mistake \
+         violates are green whatever happens",
+    ),
+    rule(
+        "S04",
+        "a configuration has fewer states than before",
+        "states that are not reached cannot violate anything",
+    ),
+    rule(
         "R01",
         "an id of an invariant was removed or changed",
         "metrics and documents point to nothing",

@@ -5,6 +5,7 @@ mod agent;
 mod desk;
 mod guard;
 mod invariants;
+mod models;
 mod plan;
 mod run;
 mod serve;
@@ -20,6 +21,7 @@ pub use guard::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
 };
 pub use invariants::{InvariantsCommand, ScanArgs, ScanFormat};
+pub use models::{EngineArg, ModelArgs, MutateArgs, StatesArgs, VacuityArgs};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use serve::{KeysCommand, ServeArgs};

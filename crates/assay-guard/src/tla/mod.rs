@@ -4,8 +4,11 @@ mod actions;
 mod cfg;
 mod cfg_rules;
 mod modules;
+pub mod mutants;
 mod parse;
+pub mod probes;
 mod properties;
+pub mod records;
 mod terms;
 
 pub use cfg::{Cfg, parse_cfg};

@@ -1,6 +1,6 @@
 //! The command line of `assay guard`.
 
-use super::OutputArgs;
+use super::{MutateArgs, OutputArgs, StatesArgs, VacuityArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -55,6 +55,9 @@ pub struct CompareArgs {
 pub enum GuardCommand {
     Approve(Box<ApproveArgs>),
     Init(InitArgs),
+    Mutate(Box<MutateArgs>),
+    Vacuity(Box<VacuityArgs>),
+    States(Box<StatesArgs>),
     /// List the rules.
     Rules {
         #[command(flatten)]

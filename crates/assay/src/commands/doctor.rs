@@ -18,6 +18,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
         let value = json!({
             "ready": ready, "tier": tier, "capabilities": found, "systems": systems,
             "faults": faults, "agents": assay_agent::probe(),
+            "model_checkers": assay_mutate::look(),
         });
         anstream::println!("{value}");
     } else {
@@ -35,9 +36,20 @@ pub fn run(args: &DoctorArgs) -> Exit {
         }
         anstream::println!("systems built in: {}", systems.join(", "));
         anstream::println!("sandbox of agents: {}", assay_agent::probe());
+        assay_mutate::look().iter().for_each(engine);
         anstream::println!("\nnext: assay demo");
     }
     if ready { Exit::Upheld } else { Exit::MissingCapability }
+}
+
+/// What explores models for `assay guard mutate`; plans do without.
+fn engine(found: &assay_mutate::Presence) {
+    match &found.place {
+        Some(place) => {
+            anstream::println!("checker of TLA+ models: {} at {}", found.engine, place.display());
+        }
+        None => anstream::println!("checker of TLA+ models, not here: {}", found.note),
+    }
 }
 
 fn is_here(row: &assay_nemesis::CatalogRow) -> bool {

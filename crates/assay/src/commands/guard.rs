@@ -1,5 +1,7 @@
 //! `assay guard`: what got weaker, approvals, and how it is installed.
 
+mod models;
+
 use super::{Trouble, write_whole};
 use crate::args::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
@@ -21,6 +23,9 @@ pub fn run(args: GuardArgs) -> Exit {
         None => compare(&args.compare, args.format, args.all),
         Some(GuardCommand::Approve(args)) => approve(&args),
         Some(GuardCommand::Init(args)) => init(&args),
+        Some(GuardCommand::Mutate(args)) => models::mutate(&args),
+        Some(GuardCommand::Vacuity(args)) => models::vacuity(&args),
+        Some(GuardCommand::States(args)) => models::states(&args),
         Some(GuardCommand::Rules { output }) => {
             rules(output.format);
             Ok(Exit::Upheld)

@@ -283,6 +283,113 @@ fn binary_huge_and_broken_files_and_submodules_are_told_and_never_a_panic() {
 }
 
 #[test]
+fn a_merge_is_compared_with_each_parent_and_a_rename_with_what_it_was() {
+    let repository = bank();
+    repository.write("tests/test_a.py", "def test_a():\n    x = f()\n    assert x == 1\n");
+    repository.commit("a test");
+    repository.git(&["checkout", "-q", "-b", "work"]);
+    repository.git(&["mv", "tests/test_a.py", "tests/test_b.py"]);
+    repository.commit("only moved");
+    let moved = repository.run(&["--base", "main", "--head", "work"]);
+    assert_eq!(moved.code, 0, "{}{}", moved.out, moved.err);
+    repository.write("tests/test_b.py", "def test_a():\n    x = f()\n    assert x\n");
+    repository.commit("and weaker");
+    let found = repository.found(&["--base", "main", "--head", "work"]);
+    assert_eq!(found, [("R05".to_string(), "weaker".to_string())]);
+    repository.git(&["checkout", "-q", "main"]);
+    repository.write("docs/prd.md", &PRD.replace("MUST send", "SHOULD send"));
+    repository.commit("main gets weaker, too");
+    repository.git(&["merge", "-q", "--no-ff", "-m", "merge", "work"]);
+    // What came with the other side is the change, seen from either.
+    let first = repository.found(&["--base", "HEAD^1", "--head", "HEAD"]);
+    assert_eq!(first, [("R05".to_string(), "weaker".to_string())]);
+    let second = repository.found(&["--base", "HEAD^2", "--head", "HEAD"]);
+    assert_eq!(second, [("Q01".to_string(), "weaker".to_string())]);
+}
+
+#[test]
+fn a_shallow_clone_without_a_common_commit_says_what_to_fetch() {
+    let repository = bank();
+    repository.git(&["checkout", "-q", "-b", "work"]);
+    repository.write("notes.md", "words\n");
+    repository.commit("work");
+    repository.git(&["checkout", "-q", "main"]);
+    repository.write("more.md", "words\n");
+    repository.commit("main goes on");
+    let clone = scratch();
+    let target = clone.path().join("clone");
+    let url = format!("file://{}", repository.path().display());
+    let place = target.display().to_string();
+    repository.git(&["clone", "-q", "--depth", "1", "--no-single-branch", &url, &place]);
+    let args = ["guard", "--base", "origin/main", "--head", "origin/work"];
+    let run = finished(assay(&args).current_dir(&target).output().expect("assay runs"));
+    assert_eq!(run.code, 69, "{}{}", run.out, run.err);
+    assert!(run.err.contains("git fetch --unshallow"), "{}", run.err);
+    assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+}
+
+#[test]
+fn a_module_that_becomes_binary_huge_a_link_or_a_directory_loses_its_properties() {
+    let repository = bank();
+    let module = repository.path().join("specs/Bank.tla");
+    let gone = |what: &str| {
+        let run = repository.run(&[]);
+        assert_eq!(run.code, 1, "{what}: {}{}", run.out, run.err);
+        assert!(run.out.contains("[T01] Bank!BK1_NonNegative"), "{what}: {}", run.out);
+        run.out
+    };
+    std::fs::write(&module, b"---- MODULE Bank ----\0").expect("a file");
+    assert!(gone("binary").contains("specs/Bank.tla: binary, not looked into"));
+    repository.write("specs/Bank.tla", &format!("{SPEC}\\* {}\n", "x".repeat(5 << 20)));
+    assert!(gone("huge").contains("specs/Bank.tla: too large"));
+    std::fs::write(&module, [SPEC.as_bytes(), b"\xff\xfe"].concat()).expect("a file");
+    gone("not UTF-8");
+    std::fs::remove_file(&module).expect("a file");
+    std::os::unix::fs::symlink("elsewhere.tla", &module).expect("a link");
+    gone("a link");
+    std::fs::remove_file(&module).expect("a link");
+    repository.write("specs/Bank.tla/a.txt", "words\n");
+    gone("a directory");
+}
+
+/// What our own last commit weakened, compared with the one before it on the main branch;
+/// ASSAY_GUARD_BASE names another one, as for a branch of several commits.
+#[test]
+fn our_own_last_change_weakens_nothing_that_nobody_approved() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let git = |args: &[&str]| {
+        let said = Command::new("git").args(args).current_dir(&root).output().expect("git runs");
+        let text = String::from_utf8_lossy(&said.stdout).trim().to_string();
+        said.status.success().then_some(text)
+    };
+    let named = std::env::var("ASSAY_GUARD_BASE").ok();
+    let before = || git(&["rev-parse", "--verify", "-q", "HEAD~1"]);
+    let Some(base) = named.or_else(before) else {
+        return eprintln!(
+            "SKIPPED: no git history, a first commit or a shallow clone (git fetch --unshallow): \
+             what our last change weakened is not known"
+        );
+    };
+    let args = ["guard", "--base", &base, "--head", "HEAD", "--format", "json"];
+    let run = finished(assay(&args).current_dir(&root).output().expect("assay runs"));
+    assert!((0..=2).contains(&run.code), "{}{}", run.out, run.err);
+    let report = json(&run);
+    let findings = report["findings"].as_array().expect("findings");
+    let open: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["verdict"] == "weaker" && finding["status"] != "approved")
+        .map(|finding| format!("{} {}: {}", finding["key"], finding["object"], finding["reason"]))
+        .collect();
+    println!("{} findings since {base}, {} open", findings.len(), open.len());
+    assert!(
+        open.is_empty(),
+        "weaker since {base} and nobody approved it; a person decides with `assay guard approve \
+         ID --base {base} --by … --because … --quote …`:\n{}",
+        open.join("\n")
+    );
+}
+
+#[test]
 fn init_installs_a_hook_that_stops_a_commit_and_leaves_files_alone() {
     let repository = bank();
     let run = repository.run(&["init"]);

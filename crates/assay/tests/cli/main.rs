@@ -11,6 +11,7 @@ mod histories;
 mod hostile_input;
 mod invariants;
 mod isolation;
+mod models;
 mod plans;
 mod promises;
 mod report;
