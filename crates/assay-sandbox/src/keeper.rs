@@ -10,8 +10,8 @@ use assay_kernel::jail::{Leave, leave};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getegid, geteuid, getpid, kill_process, pidfd_open,
-    set_child_subreaper, wait, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getegid, geteuid, getpid,
+    kill_process, pidfd_open, pidfd_send_signal, set_child_subreaper, wait, waitid,
 };
 use rustix::thread::{
     CapabilitySet, CapabilitySets, configure_capability_in_ambient_set, set_capabilities,
@@ -19,7 +19,7 @@ use rustix::thread::{
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long ending everybody may take.
@@ -72,8 +72,12 @@ fn kept(job: &Job, line: &UnixStream) -> Result<Report, Trouble> {
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .spawn()
         .map_err(by("starting the process inside"))?;
-    let watched = watch(job, line, &ours, &child, until);
-    match end_all() {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| ("the process inside", io::Error::other("it has no number")))?;
+    // It is not collected before the end, so this is nobody else.
+    let first = pidfd_open(pid, PidfdFlags::empty()).map_err(|e| ("watching it", e.into()))?;
+    let watched = watch(job, line, &ours, &first, until);
+    match end_all(&first) {
         true => watched,
         false => Ok(Report::Stuck),
     }
@@ -107,12 +111,9 @@ fn watch(
     job: &Job,
     line: &UnixStream,
     inside: &UnixStream,
-    child: &Child,
+    first: &OwnedFd,
     until: Instant,
 ) -> Result<Report, Trouble> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| ("the process inside", io::Error::other("it has no number")))?;
-    let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(|e| ("watching it", e.into()))?;
     // If it is gone already, that is seen below.
     let _gone = send(inside, job);
     loop {
@@ -124,7 +125,7 @@ fn watch(
         let mut events = [
             PollFd::new(line, PollFlags::IN),
             PollFd::new(inside, PollFlags::IN),
-            PollFd::new(&ended, PollFlags::IN),
+            PollFd::new(first, PollFlags::IN),
         ];
         match poll(&mut events, wait.as_ref()) {
             Err(Errno::INTR) => continue,
@@ -139,10 +140,10 @@ fn watch(
             return Ok(Report::Inside(said));
         }
         if gone || said {
-            // What it was told to be is never its own choice: a line without a word is its end.
-            let _killed = kill_process(pid, Signal::KILL);
-            let status = waitpid(Some(pid), WaitOptions::empty()).ok().flatten();
-            let signal = status.and_then(|(_, status)| status.terminating_signal());
+            // A line without a word is its end, or has to be.
+            let _killed = pidfd_send_signal(first, Signal::KILL);
+            let status = waitid(WaitId::PidFd(first.as_fd()), WaitIdOptions::EXITED);
+            let signal = status.ok().flatten().and_then(|status| status.terminating_signal());
             return Ok(Report::Silent { signal });
         }
     }
@@ -150,8 +151,12 @@ fn watch(
 
 /// Kills all children, and those that come from that, and collects them. Whether all are gone: the
 /// process 1 of a namespace is gone only when all others in it are.
-fn end_all() -> bool {
+///
+/// Where there are namespaces the first is the only child, and cannot be found by looking: by now
+/// this process has the root directory, and the /proc, of the inside.
+fn end_all(first: &OwnedFd) -> bool {
     let until = Instant::now() + END_TIME_MAX;
+    let _gone = pidfd_send_signal(first, Signal::KILL);
     while collect() {
         if Instant::now() >= until {
             return false;

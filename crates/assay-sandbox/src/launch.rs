@@ -10,6 +10,7 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,8 @@ pub(crate) fn launch(
     let (line, theirs) = UnixStream::pair().map_err(failed("make a line to"))?;
     let mut command = Command::new(&helper.program);
     command.args(helper.with("keep")).env_clear().current_dir("/");
+    // Signals of a terminal are for whoever asked: a keeper ends when it is let go.
+    command.process_group(0);
     command.stdin(Stdio::from(OwnedFd::from(theirs)));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(group) = group {

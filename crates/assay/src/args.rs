@@ -5,6 +5,7 @@ mod desk;
 mod guard;
 mod plan;
 mod run;
+mod sandbox;
 mod systems;
 
 pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
@@ -14,6 +15,7 @@ pub use guard::{
 };
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+pub use sandbox::{MeansArg, SandboxCommand, SandboxPlaceArgs, SandboxRunArgs, SandboxToolArgs};
 pub use systems::{
     GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
     SystemsListArgs,
@@ -75,6 +77,9 @@ pub enum Command {
     /// Run a coding agent once, under limits and in a sandbox.
     #[command(subcommand)]
     Agent(AgentCommand),
+    /// Try the sandbox in which tools of agents run: run, tool.
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

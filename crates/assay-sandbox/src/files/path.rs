@@ -78,11 +78,17 @@ impl ToolPath {
 
     /// As tools know it.
     pub(super) fn shown(&self) -> String {
-        Path::new(self.area.name()).join(&self.below).to_string_lossy().into_owned()
+        match self.below.as_os_str().is_empty() {
+            true => self.area.name().to_string(),
+            false => format!("{}/{}", self.area.name(), self.below.to_string_lossy()),
+        }
     }
 
-    /// One below it.
+    /// One below it; itself if there is nothing to add.
     pub(super) fn join(&self, below: &Path) -> ToolPath {
+        if below.as_os_str().is_empty() {
+            return self.clone();
+        }
         ToolPath { area: self.area, below: self.below.join(below) }
     }
 

@@ -15,7 +15,7 @@ const SHOWN_CHARS_MAX: usize = 30_000;
 
 /// Both streams as one, and a word at the end about the directory.
 fn wrapper() -> String {
-    format!("exec 2>&1; trap 'pwd -P >\"$TMPDIR/{DIRECTORY_NAME}\"' EXIT; eval \"$1\"")
+    format!("exec 2>&1; trap 'pwd -P 2>/dev/null >\"$TMPDIR/{DIRECTORY_NAME}\"' EXIT; eval \"$1\"")
 }
 
 /// The result, and the directory below the workspace in which the next one begins.

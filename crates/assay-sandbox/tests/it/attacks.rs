@@ -85,7 +85,8 @@ fn other_session(rig: &Rig) {
 
 fn environment(rig: &Rig) {
     must_need_a_sandbox(rig, |place| {
-        let seen = place.sh("env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'; true");
+        let seen = place
+            .sh("(env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n') | grep -a ASSAY");
         assert!(seen.contains("ASSAY_WORKSPACE="), "its own is there: {seen}");
         assert!(std::env::var(SECRET_NAME).is_ok_and(|value| value == SECRET));
         seen.contains(SECRET)
@@ -124,8 +125,7 @@ fn outlives(rig: &Rig) {
     child.kill().expect("it runs");
     child.wait().expect("it is gone");
     // A bomb of forks ends with its call as well.
-    let limits =
-        Limits { wall: Duration::from_secs(4), processes: 40, ..settings().limits };
+    let limits = Limits { wall: Duration::from_secs(4), processes: 40, ..settings().limits };
     let place = rig.with(Settings { limits, ..settings() });
     let mark = sleep(100);
     let end = place.end(&format!("bomb() {{ {mark} & bomb | bomb; }}; bomb & {mark}"));

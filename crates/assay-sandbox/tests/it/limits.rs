@@ -45,10 +45,15 @@ fn memory_of_all(rig: &Rig) {
 }
 
 fn processes(rig: &Rig) {
-    must_need_more(rig, Limits { processes: 20, wall: Duration::from_secs(20), ..limits() }, |place| {
-        let script = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; echo started-$i";
-        place.run(&["/bin/sh", "-c", script]).1.contains("started-60")
-    });
+    must_need_more(
+        rig,
+        Limits { processes: 20, wall: Duration::from_secs(20), ..limits() },
+        |place| {
+            let script =
+                "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; echo started-$i";
+            place.run(&["/bin/sh", "-c", script]).1.contains("started-60")
+        },
+    );
 }
 
 fn files(rig: &Rig) {
@@ -66,7 +71,8 @@ fn time(rig: &Rig) {
         assert!(matches!(ran.end, End::TimeLimit | End::Exited(0)), "{:?}", ran.end);
         text.contains("survived")
     });
-    let slow = rig.place().call("bash", json!({ "command": "echo half; sleep 60", "timeout_ms": 500 }));
+    let slow =
+        rig.place().call("bash", json!({ "command": "echo half; sleep 60", "timeout_ms": 500 }));
     assert!(slow.is_error && slow.text.contains("longer than 500 ms"), "{}", slow.text);
     assert!(!slow.text.contains("half"), "half of an output is not shown");
 }

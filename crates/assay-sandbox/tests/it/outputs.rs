@@ -29,13 +29,16 @@ fn limited(rig: &Rig) {
         ("i=0; while [ $i -le 100 ]; do : > $i; i=$((i+1)); done", |error| {
             matches!(error, OutputsError::TooMany(100))
         }),
-        ("truncate -s 26214401 large", |error| {
-            matches!(error, OutputsError::TooLarge { bytes, .. } if *bytes == OUTPUT_BYTES_MAX + 1)
-        }),
+        (
+            "truncate -s 26214401 large",
+            |error| matches!(error, OutputsError::TooLarge { bytes, .. } if *bytes == OUTPUT_BYTES_MAX + 1),
+        ),
         ("for i in 1 2 3 4 5; do truncate -s 26214400 $i; done", |error| {
             matches!(error, OutputsError::TooLargeTogether)
         }),
-        ("mkdir a b; : > a/same; : > b/same", |error| matches!(error, OutputsError::SameName { .. })),
+        ("mkdir a b; : > a/same; : > b/same", |error| {
+            matches!(error, OutputsError::SameName { .. })
+        }),
         ("for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8; do mkdir d; cd d; done", |error| {
             matches!(error, OutputsError::TooDeep)
         }),

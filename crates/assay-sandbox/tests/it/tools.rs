@@ -39,14 +39,19 @@ fn files(rig: &Rig) {
     };
     let text = "first\nsecond\nthird\n";
     assert!(ok("write", json!({ "path": "d/e/f", "content": text })).contains("created"));
-    assert!(ok("write", json!({ "path": "/workspace/d/e/f", "content": text })).contains("replaced"));
+    assert!(
+        ok("write", json!({ "path": "/workspace/d/e/f", "content": text })).contains("replaced")
+    );
     let lines = ok("read", json!({ "path": "d/e/f" }));
     assert_eq!(lines, "     1\tfirst\n     2\tsecond\n     3\tthird\n");
     let part = ok("read", json!({ "path": "d/e/f", "offset": 2, "limit": 1 }));
     assert_eq!(part, "     2\tsecond\n[more from line 3 on; use offset to read it]");
     ok("edit", json!({ "path": "d/e/f", "old_string": "second", "new_string": "2nd" }));
     assert_eq!(place.sh("cat d/e/f"), "first\n2nd\nthird\n", "a shell sees the same");
-    ok("edit", json!({ "path": "d/e/f", "old_string": "ir", "new_string": "IR", "replace_all": true }));
+    ok(
+        "edit",
+        json!({ "path": "d/e/f", "old_string": "ir", "new_string": "IR", "replace_all": true }),
+    );
     assert_eq!(place.sh("cat d/e/f; ls -A d/e"), "fIRst\n2nd\nthIRd\nf\n", "nothing else is left");
     place.sh("chmod 755 d/e/f");
     ok("edit", json!({ "path": "d/e/f", "old_string": "2nd", "new_string": "two" }));
@@ -63,8 +68,10 @@ fn files(rig: &Rig) {
 
 fn search(rig: &Rig) {
     let place = rig.place();
-    place.sh("mkdir -p src/a .hidden; echo 'fn main() {}' > src/main.rs; echo 'FN b' > src/a/b.rs; \
-              echo x > .hidden/c.rs; printf 'fn\\0' > src/binary.rs; mkfifo src/pipe.rs");
+    place.sh(
+        "mkdir -p src/a .hidden; echo 'fn main() {}' > src/main.rs; echo 'FN b' > src/a/b.rs; \
+              echo x > .hidden/c.rs; printf 'fn\\0' > src/binary.rs; mkfifo src/pipe.rs",
+    );
     let text = |tool: &str, input: Value| place.call(tool, input).text;
     assert_eq!(
         text("glob", json!({ "pattern": "**/*.rs" })),
@@ -72,10 +79,16 @@ fn search(rig: &Rig) {
          /workspace/src/main.rs"
     );
     assert_eq!(text("glob", json!({ "pattern": "*.rs" })), "No files found");
-    assert_eq!(text("glob", json!({ "pattern": "*.rs", "path": "src/a" })), "/workspace/src/a/b.rs");
+    assert_eq!(
+        text("glob", json!({ "pattern": "*.rs", "path": "src/a" })),
+        "/workspace/src/a/b.rs"
+    );
     assert_eq!(text("grep", json!({ "pattern": "^fn" })), "/workspace/src/main.rs");
     assert_eq!(
-        text("grep", json!({ "pattern": "fn", "case_insensitive": true, "output_mode": "content" })),
+        text(
+            "grep",
+            json!({ "pattern": "fn", "case_insensitive": true, "output_mode": "content" })
+        ),
         "/workspace/src/a/b.rs:1:FN b\n/workspace/src/main.rs:1:fn main() {}"
     );
     let count = json!({ "pattern": "fn", "output_mode": "count", "path": "src/main.rs" });
@@ -97,21 +110,16 @@ fn search(rig: &Rig) {
 fn paths(rig: &Rig) {
     let place = rig.place();
     assert_eq!(place.sh("pwd; echo $HOME $TMPDIR"), "/workspace\n/workspace /tmp\n");
-    assert_eq!(place.sh("hostname; ls /"), {
-        let usual = place.sh("ls /");
-        format!("sandbox\n{usual}")
-    });
+    assert_eq!(place.sh("uname -n"), "sandbox\n");
     for gone in ["/root", "/home", "/sys", "/boot", "/run", "/etc/shadow", "/srv"] {
         assert!(place.sh(&format!("ls -d {gone}")).contains("No such file"), "{gone}");
     }
     let written = place.sh("for d in / /usr /etc /dev /mnt /proc; do touch $d/x && echo $d; done");
     let could: Vec<&str> = written.lines().filter(|line| line.starts_with('/')).collect();
     assert!(could.is_empty(), "{could:?}");
-    assert_eq!(place.sh("ls -d /proc/[0-9]* | wc -l | tr -d ' '").trim().parse::<u32>().ok(), {
-        // Process 1, the shell, and the processes of the pipe: nobody else.
-        let few = place.sh("ls -d /proc/[0-9]* | wc -l | tr -d ' '");
-        few.trim().parse::<u32>().ok().filter(|count| *count <= 6)
-    });
+    // Process 1, the shell, and the processes of the pipe: nobody else.
+    let count = place.sh("ls -d /proc/[0-9]* | wc -l");
+    assert!(count.trim().parse::<u32>().is_ok_and(|count| count <= 6), "{count}");
 }
 
 fn uploads(rig: &Rig) {
@@ -149,7 +157,8 @@ fn mistakes(rig: &Rig) {
         let result = place.call(tool, input.clone());
         assert!(result.is_error && result.text.contains(expected), "{input}: {}", result.text);
     };
-    let edit = |path: &str, old: &str| json!({ "path": path, "old_string": old, "new_string": "x" });
+    let edit =
+        |path: &str, old: &str| json!({ "path": path, "old_string": old, "new_string": "x" });
     says(&place, "read", json!({ "path": "none" }), "no such file");
     says(&place, "read", json!({ "path": "d" }), "is a directory");
     says(&place, "read", json!({ "path": "binary" }), "is not text");

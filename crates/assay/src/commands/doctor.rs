@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use assay_plan::machine::Network;
 use assay_runner::environment::{Capability, capabilities};
 use assay_runner::faults::needs::{Tier, lacks, lacks_network};
+use assay_sandbox::Provider;
 use serde_json::json;
 
 /// Tries everything and shows it.
@@ -17,7 +18,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
         let faults: Vec<_> = assay_nemesis::CATALOG.iter().map(fault_json).collect();
         let value = json!({
             "ready": ready, "tier": tier, "capabilities": found, "systems": systems,
-            "faults": faults, "agents": assay_agent::probe(),
+            "faults": faults, "agents": assay_agent::probe(), "sandbox": sandbox(),
         });
         anstream::println!("{value}");
     } else {
@@ -35,9 +36,25 @@ pub fn run(args: &DoctorArgs) -> Exit {
         }
         anstream::println!("systems built in: {}", systems.join(", "));
         anstream::println!("sandbox of agents: {}", assay_agent::probe());
+        anstream::println!("sandbox of tools: {}", sandbox_words());
         anstream::println!("\nnext: assay demo");
     }
     if ready { Exit::Upheld } else { Exit::MissingCapability }
+}
+
+/// What the sandbox of tools promises here.
+fn sandbox() -> serde_json::Value {
+    match super::sandbox::local() {
+        Ok(local) => json!(local.capabilities()),
+        Err(trouble) => json!({ "trouble": trouble.message }),
+    }
+}
+
+fn sandbox_words() -> String {
+    match super::sandbox::local() {
+        Ok(local) => format!("{} (assay sandbox run --help)", local.capabilities()),
+        Err(trouble) => trouble.message,
+    }
 }
 
 fn is_here(row: &assay_nemesis::CatalogRow) -> bool {

@@ -12,6 +12,7 @@ mod isolation;
 mod plans;
 mod promises;
 mod report;
+mod sandbox;
 mod sets;
 
 use std::io::Write;

@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-plan", &[]),
     ("assay-guard", &["assay-plan"]),
     ("assay-kernel", &[]),
+    ("assay-sandbox", &["assay-kernel"]),
     ("assay-nemesis", &["assay-kernel", "assay-verdict"]),
     ("assay-workload", &[]),
     ("assay-drivers", &["assay-nemesis", "assay-workload"]),
@@ -70,6 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-sut",
             "assay-judge",
             "assay-runner",
+            "assay-sandbox",
         ],
     ),
 ];
