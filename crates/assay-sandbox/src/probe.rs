@@ -117,7 +117,10 @@ fn capabilities(tier: Tier, probed: &Probed, is_root: bool, why_not_better: &str
     }
     let landlock = probed.landlock.unwrap_or(0);
     if tier == Tier::Landlock {
-        let better = format!("there are no namespaces here ({why_not_better}); {}", remedy());
+        let better = match why_not_better {
+            "" => "Landlock alone does not give it; use namespaces".to_string(),
+            why => format!("there are no namespaces here ({why}); {}", remedy()),
+        };
         lacks(Capability::PrivateRoot, &better);
         if landlock < LANDLOCK_TRUNCATES {
             lacks(Capability::Files, &better);

@@ -86,7 +86,7 @@ pub(super) fn all() -> Vec<ToolDefinition> {
         ),
         tool(
             "edit",
-            "Replaces a text in a file. It has to be there exactly once, unless replace_all is set.",
+            "Replaces a text in a file. It has to be there once, unless replace_all is set.",
             &["path", "old_string", "new_string"],
             json!({
                 "path": path,
@@ -101,25 +101,29 @@ pub(super) fn all() -> Vec<ToolDefinition> {
             &["pattern"],
             json!({ "pattern": text("such as src/**/*.rs, counted from path"), "path": path }),
         ),
-        tool(
-            "grep",
-            "Finds lines by a regular expression, in files below a directory.",
-            &["pattern"],
-            json!({
-                "pattern": text("a regular expression"),
-                "path": path,
-                "glob": text("only files like this, such as *.rs"),
-                "case_insensitive": flag("upper and lower case are the same"),
-                "output_mode": {
-                    "type": "string",
-                    "enum": ["files_with_matches", "content", "count"],
-                    "description": "paths of files if not said",
-                },
-                "head_limit": number(
-                    &format!("how much is shown, {MATCHES_MAX} if not said"),
-                    Some(HEAD_LIMIT_MAX),
-                ),
-            }),
-        ),
+        grep(&path),
     ]
+}
+
+fn grep(path: &Value) -> ToolDefinition {
+    tool(
+        "grep",
+        "Finds lines by a regular expression, in files below a directory.",
+        &["pattern"],
+        json!({
+            "pattern": text("a regular expression"),
+            "path": path,
+            "glob": text("only files like this, such as *.rs"),
+            "case_insensitive": flag("upper and lower case are the same"),
+            "output_mode": {
+                "type": "string",
+                "enum": ["files_with_matches", "content", "count"],
+                "description": "paths of files if not said",
+            },
+            "head_limit": number(
+                &format!("how much is shown, {MATCHES_MAX} if not said"),
+                Some(HEAD_LIMIT_MAX),
+            ),
+        }),
+    )
 }

@@ -36,11 +36,22 @@ fn memory(rig: &Rig) {
     });
 }
 
+/// Four that each hold 80 MB until all four do, or one was killed: a `tail` that has begun to write
+/// has read everything.
 fn memory_of_all(rig: &Rig) {
     must_need_more(rig, Limits { memory_bytes: 150 << 20, ..limits() }, |place| {
-        let one = "(head -c 100000000 /dev/zero | tail -c 80000000; cat hold) | wc -c &";
-        let script = format!("mkfifo hold; {one} {one} {one} {one} sleep 1; : > hold; wait");
-        place.sh(&script).matches("80000000").count() == 4
+        place.sh("hold() {
+               head -c 100000000 /dev/zero | tail -c 80000000 | {
+                 dd bs=1 count=1 of=first$1 2>/dev/null
+                 if [ -s first$1 ]; then : > ready$1; else : > failed; fi
+                 until [ -e failed ] || [ \"$(echo ready?)\" = 'ready1 ready2 ready3 ready4' ]
+                 do sleep 0.05; done
+                 cat > /dev/null
+               }
+             }
+             hold 1 & hold 2 & hold 3 & hold 4 & wait");
+        let is_ready = |number| place.workspace.files().join(format!("ready{number}")).exists();
+        (1..=4).all(is_ready) && !place.workspace.files().join("failed").exists()
     });
 }
 

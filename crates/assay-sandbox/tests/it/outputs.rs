@@ -25,7 +25,8 @@ fn collected(rig: &Rig) {
 }
 
 fn limited(rig: &Rig) {
-    let cases: [(&str, fn(&OutputsError) -> bool); 5] = [
+    type Expected = fn(&OutputsError) -> bool;
+    let cases: [(&str, Expected); 5] = [
         ("i=0; while [ $i -le 100 ]; do : > $i; i=$((i+1)); done", |error| {
             matches!(error, OutputsError::TooMany(100))
         }),

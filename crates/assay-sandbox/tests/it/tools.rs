@@ -22,7 +22,9 @@ fn directory(rig: &Rig) {
     assert_eq!(place.sh("cat b/file; cd /usr"), "here\n");
     assert_eq!(place.sh("cat b/file"), "here\n", "elsewhere is no place to begin");
     assert_eq!(place.sh("rmdir ../gone 2>/dev/null; mkdir gone; cd gone; rmdir ../gone"), "");
-    assert_eq!(place.sh("cat a/b/file"), "here\n", "a place that is gone is none");
+    assert_eq!(place.sh("cat b/file; mkdir c; cd c"), "here\n", "nor is one that is gone");
+    std::fs::remove_dir(place.workspace.files().join("a/c")).expect("it was made");
+    assert_eq!(place.sh("cat a/b/file"), "here\n", "then it begins in the workspace");
     // Whatever it writes there is read by us, and must not hold us up.
     for trick in ["mkfifo", "mkdir", "ln -s /etc/passwd"] {
         place.sh(&format!("trap '' EXIT; {trick} \"$TMPDIR/.assay-directory\""));
