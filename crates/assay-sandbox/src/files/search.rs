@@ -40,7 +40,7 @@ pub(super) fn glob(seen: &Places, pattern: &str, path: &str) -> FileResult {
     let (pattern, path) = (name_pattern(pattern)?, ToolPath::parse(path)?);
     let mut walk = Walk::new(seen, &path)?;
     let mut found = Shown::new(MATCHES_MAX);
-    while let Some(below) = walk.next() {
+    for below in walk.by_ref() {
         if pattern.is_match(&below) && !found.add(path.join(&below).shown()) {
             break;
         }
