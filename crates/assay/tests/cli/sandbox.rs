@@ -5,7 +5,7 @@
 use super::{run, run_with};
 use serde_json::{Value, json};
 
-/// What this machine can promise, as the doctor says; `None` if that is not enough for a sandbox.
+/// Whether this machine can promise what a sandbox needs.
 fn is_possible() -> bool {
     let probe = run(&["sandbox", "run", "--", "true"]);
     if probe.code == 69 {
@@ -84,7 +84,7 @@ fn what_cannot_be_kept_is_refused_before_the_start() {
         (vec!["--without", "everything"], 64, "needed are files"),
         (vec!["--env", "NAME"], 64, "expected NAME=VALUE"),
     ] {
-        let ran = run(&[&["sandbox", "run"][..], &args, &["--", "true"]].concat());
+        let ran = run(&[&["sandbox", "run"][..], &args[..], &["--", "true"][..]].concat());
         assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{args:?}: {}", ran.err);
     }
