@@ -10,11 +10,13 @@
 //! - [`cgroup`]: less processor, memory or disk for a group of processes, or none at all.
 //! - [`limits`]: no more descriptors for a running process.
 //! - [`inside`]: namespaces of Assay's own, in which nothing can be left behind.
+//! - [`jail`]: pieces of a sandbox: namespaces that are left, limits that begin with a program.
 //! - [`net`]: networks with a namespace for each node, and what happens to packets there.
 
 pub mod cgroup;
 mod device;
 pub mod inside;
+pub mod jail;
 pub mod limits;
 mod mountinfo;
 pub mod net;

@@ -8,6 +8,7 @@ mod invariants;
 mod models;
 mod plan;
 mod run;
+mod sandbox;
 mod serve;
 mod systems;
 
@@ -24,6 +25,7 @@ pub use invariants::{InvariantsCommand, ScanArgs, ScanFormat};
 pub use models::{EngineArg, ModelArgs, MutateArgs, StatesArgs, VacuityArgs};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+pub use sandbox::{MeansArg, SandboxCommand, SandboxPlaceArgs, SandboxRunArgs, SandboxToolArgs};
 pub use serve::{KeysCommand, ServeArgs};
 pub use systems::{
     GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
@@ -96,6 +98,9 @@ pub enum Command {
     /// Run a coding agent once, under limits and in a sandbox.
     #[command(subcommand)]
     Agent(AgentCommand),
+    /// Try the sandbox in which tools of agents run: run, tool.
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

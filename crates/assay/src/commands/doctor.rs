@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use assay_plan::machine::Network;
 use assay_runner::environment::{Capability, capabilities};
 use assay_runner::faults::needs::{Tier, lacks, lacks_network};
+use assay_sandbox::Provider;
 use serde_json::json;
 
 /// Tries everything and shows it.
@@ -19,6 +20,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
             "ready": ready, "tier": tier, "capabilities": found, "systems": systems,
             "faults": faults, "agents": assay_agent::probe(),
             "model_checkers": assay_mutate::look(),
+            "sandbox": sandbox(),
         });
         anstream::println!("{value}");
     } else {
@@ -37,6 +39,7 @@ pub fn run(args: &DoctorArgs) -> Exit {
         anstream::println!("systems built in: {}", systems.join(", "));
         anstream::println!("sandbox of agents: {}", assay_agent::probe());
         assay_mutate::look().iter().for_each(engine);
+        anstream::println!("sandbox of tools: {}", sandbox_words());
         anstream::println!("\nnext: assay demo");
     }
     if ready { Exit::Upheld } else { Exit::MissingCapability }
@@ -49,6 +52,21 @@ fn engine(found: &assay_mutate::Presence) {
             anstream::println!("checker of TLA+ models: {} at {}", found.engine, place.display());
         }
         None => anstream::println!("checker of TLA+ models, not here: {}", found.note),
+    }
+}
+
+/// What the sandbox of tools promises here.
+fn sandbox() -> serde_json::Value {
+    match super::sandbox::local() {
+        Ok(local) => json!(local.capabilities()),
+        Err(trouble) => json!({ "trouble": trouble.message }),
+    }
+}
+
+fn sandbox_words() -> String {
+    match super::sandbox::local() {
+        Ok(local) => format!("{} (assay sandbox run --help)", local.capabilities()),
+        Err(trouble) => trouble.message,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod plan;
 mod plan_pages;
 mod report;
 mod run;
+mod sandbox;
 mod serve;
 mod systems;
 mod verdict_pages;
@@ -57,6 +58,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Explain(args) => explain::run(&args),
         Command::Heal(args) => heal::run(&args),
         Command::Agent(command) => agent::run(command),
+        Command::Sandbox(command) => sandbox::run(&command),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(&directory),
     }

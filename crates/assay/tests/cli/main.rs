@@ -15,6 +15,7 @@ mod models;
 mod plans;
 mod promises;
 mod report;
+mod sandbox;
 mod sets;
 
 use std::io::Write;

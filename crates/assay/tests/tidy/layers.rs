@@ -25,6 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("assay-guard", &["assay-plan"]),
     ("assay-mutate", &["assay-guard"]),
     ("assay-kernel", &[]),
+    ("assay-sandbox", &["assay-kernel"]),
     ("assay-nemesis", &["assay-kernel", "assay-verdict"]),
     ("assay-workload", &[]),
     ("assay-drivers", &["assay-nemesis", "assay-workload"]),
@@ -78,6 +79,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "assay-judge",
             "assay-runner",
             "assay-server",
+            "assay-sandbox",
         ],
     ),
 ];

@@ -25,7 +25,7 @@ struct Finder<'s, 't> {
     depth: usize,
 }
 
-fn symbol(node: Node<'_>) -> &'static str {
+fn symbol(node: Node<'_>) -> &str {
     node.child_by_field_name("symbol").map_or("", |symbol| symbol.kind())
 }
 

@@ -66,7 +66,7 @@ fn is_temporal(node: Node<'_>) -> bool {
     })
 }
 
-fn symbol(node: Node<'_>) -> &'static str {
+fn symbol(node: Node<'_>) -> &str {
     node.child_by_field_name("symbol").map_or("", |symbol| symbol.kind())
 }
 

@@ -1,0 +1,64 @@
+//! Confining this process, for good: what is started from here on is confined as well.
+
+mod filter;
+mod identity;
+mod landlocked;
+mod root;
+
+use crate::job::{Job, Places, Tier};
+use assay_kernel::jail::raise_loopback;
+use std::io;
+use std::path::PathBuf;
+
+/// What could not be done, and why.
+pub(crate) type Trouble = (&'static str, io::Error);
+
+pub(crate) fn by<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Trouble {
+    move |error| (doing, error.into())
+}
+
+/// What holds this process now.
+pub(crate) struct Confined {
+    /// The version of Landlock, if there is one.
+    pub landlock: Option<u32>,
+    pub has_filter: bool,
+    /// Where the directories are from here.
+    pub seen: Places,
+}
+
+/// Confines this process as the job says.
+pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
+    let seen = match job.tier.has_root() {
+        true => {
+            if !job.has_network {
+                raise_loopback().map_err(by("raising loopback"))?;
+            }
+            root::build(job)?;
+            Places {
+                workspace: PathBuf::from("/workspace"),
+                uploads: PathBuf::from("/mnt/session/uploads"),
+                outputs: PathBuf::from("/mnt/session/outputs"),
+                scratch: PathBuf::from("/tmp"),
+                root: PathBuf::from("/"),
+            }
+        }
+        false => job.host.clone(),
+    };
+    rustix::thread::set_no_new_privs(true).map_err(by("giving up new privileges"))?;
+    let landlock = match job.tier {
+        Tier::Open => None,
+        Tier::Landlock => Some(landlocked::restrict(job, &seen)?),
+        // The root directory holds already; this is a second wall.
+        Tier::RootNamespaces | Tier::UserNamespaces => landlocked::restrict(job, &seen).ok(),
+    };
+    identity::become_nobody(job)?;
+    let has_filter = match job.tier {
+        Tier::Open => false,
+        Tier::Landlock => {
+            filter::apply(!job.has_network).map_err(by("filtering system calls"))?;
+            true
+        }
+        Tier::RootNamespaces | Tier::UserNamespaces => filter::apply(false).is_ok(),
+    };
+    Ok(Confined { landlock, has_filter, seen })
+}

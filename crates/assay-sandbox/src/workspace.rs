@@ -1,0 +1,176 @@
+//! The directories of a session: explicit, durable, and its own.
+//!
+//! ```text
+//! SESSION/workspace   /workspace               where the tools work
+//! SESSION/uploads     /mnt/session/uploads     can only be read
+//! SESSION/outputs     /mnt/session/outputs     collected at the end of a turn
+//! SESSION/root        /                        empty here; what is inside is put together in it
+//! ```
+//!
+//! Everything else inside is gone after each call. As root each session gets a user of its own, who
+//! owns its directories: the number of the directory makes the number of the user.
+
+use crate::job::Places;
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, ResolveFlags, Uid, chownat, openat2};
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Numbers of users made for sessions begin here, far from those of people and services.
+const USER_FIRST: u32 = 0x3000_0000;
+/// So many there are.
+const USERS: u64 = 0x3fff_ffff;
+/// The longest name of an uploaded file.
+const UPLOAD_NAME_BYTES_MAX: usize = 200;
+
+/// Why there is no workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// A directory or file cannot be made.
+    #[error("{}: cannot {doing}: {source}; it must be a directory of our own", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A name that is no name.
+    #[error("`{name}` cannot be the name of an upload: letters, digits, `.`, `_` and `-` only")]
+    Name {
+        /// The name.
+        name: String,
+    },
+}
+
+/// The directories of one session on the host.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Workspace {
+    session: PathBuf,
+    user: Option<u32>,
+}
+
+fn at<'a>(path: &'a Path, doing: &'static str) -> impl FnOnce(io::Error) -> WorkspaceError + 'a {
+    move |source| WorkspaceError::Io { path: path.to_path_buf(), doing, source }
+}
+
+impl Workspace {
+    /// Makes the directories of a session, or finds them if they are there already.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn create(session: &Path) -> Result<Workspace, WorkspaceError> {
+        let make = |path: &Path, mode: u32| {
+            match DirBuilder::new().mode(mode).create(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                made => made.map_err(at(path, "make"))?,
+            }
+            std::fs::set_permissions(path, Permissions::from_mode(mode))
+                .map_err(at(path, "set the mode of"))
+        };
+        std::fs::create_dir_all(session).map_err(at(session, "make"))?;
+        let session = std::fs::canonicalize(session).map_err(at(session, "find"))?;
+        // A user of its own has to get through, where there is no root directory of its own.
+        make(&session, 0o711)?;
+        let user = match rustix::process::geteuid().is_root() {
+            true => {
+                let node = std::fs::metadata(&session).map_err(at(&session, "look at"))?.ino();
+                Some(USER_FIRST + u32::try_from(node % USERS).expect("less than USERS"))
+            }
+            false => None,
+        };
+        let workspace = Workspace { session, user };
+        for (name, mode) in [("workspace", 0o700), ("outputs", 0o700), ("uploads", 0o755)] {
+            make(&workspace.session.join(name), mode)?;
+        }
+        make(&workspace.session.join("root"), 0o755)?;
+        for path in [workspace.files(), workspace.outputs()] {
+            workspace.give(&path)?;
+        }
+        Ok(workspace)
+    }
+
+    /// The directory all others are in.
+    pub fn session(&self) -> &Path {
+        &self.session
+    }
+
+    /// Where the tools work.
+    pub fn files(&self) -> PathBuf {
+        self.session.join("workspace")
+    }
+
+    /// What is collected at the end of a turn.
+    pub fn outputs(&self) -> PathBuf {
+        self.session.join("outputs")
+    }
+
+    /// What tools can only read.
+    pub fn uploads(&self) -> PathBuf {
+        self.session.join("uploads")
+    }
+
+    /// Puts a file where tools can read it, and only that. Directories of the name are made.
+    ///
+    /// # Errors
+    /// If the name is none, or the system does not allow it.
+    pub fn upload(&self, name: &str, bytes: &[u8]) -> Result<(), WorkspaceError> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let good = |part: &str| !["", ".", ".."].contains(&part) && part.bytes().all(plain);
+        if name.len() > UPLOAD_NAME_BYTES_MAX || !name.split('/').all(good) {
+            return Err(WorkspaceError::Name { name: name.to_string() });
+        }
+        let path = self.uploads().join(name);
+        let parent = path.parent().unwrap_or(&path);
+        DirBuilder::new().recursive(true).mode(0o755).create(parent).map_err(at(parent, "make"))?;
+        let mut file = File::create(&path).map_err(at(&path, "make"))?;
+        file.write_all(bytes).map_err(at(&path, "write"))?;
+        file.set_permissions(Permissions::from_mode(0o644)).map_err(at(&path, "set the mode of"))
+    }
+
+    /// The user who owns it, if that is not us.
+    pub(crate) fn user(&self) -> Option<u32> {
+        self.user
+    }
+
+    /// Gives a path to the user of the session.
+    pub(crate) fn give(&self, path: &Path) -> Result<(), WorkspaceError> {
+        let Some(user) = self.user else { return Ok(()) };
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
+        chownat(CWD, path, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| at(path, "give to its user")(error.into()))
+    }
+
+    pub(crate) fn places(&self, scratch: &Path) -> Places {
+        Places {
+            workspace: self.files(),
+            uploads: self.uploads(),
+            outputs: self.outputs(),
+            scratch: scratch.to_path_buf(),
+            root: self.session.join("root"),
+        }
+    }
+}
+
+/// Opens something below a directory: no `..` beyond it, no link that leads elsewhere, whoever
+/// changes what meanwhile.
+pub(crate) fn open_below(
+    directory: &File,
+    path: &Path,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> io::Result<File> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let resolve = resolve | ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    let mode =
+        if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() };
+    loop {
+        match openat2(directory, path, flags | OFlags::CLOEXEC, mode, resolve) {
+            // Something was renamed meanwhile; the kernel does not know whether it is still below.
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            opened => return Ok(File::from(opened?)),
+        }
+    }
+}

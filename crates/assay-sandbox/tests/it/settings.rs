@@ -1,0 +1,79 @@
+//! What cannot be kept is refused before the first call.
+
+use crate::Test;
+use crate::rig::{Rig, settings};
+use assay_sandbox::{
+    Capability, Limits, Network, OpenError, Provider, ProviderKind, Settings, Workspace,
+};
+use std::time::Duration;
+
+pub const TESTS: &[Test] = &[
+    ("settings_that_cannot_be_kept_are_refused", &[], refused),
+    ("none_is_chosen_by_name_and_promises_nothing", &[], none),
+    ("a_session_has_one_sandbox_at_a_time", &[], busy),
+    ("a_directory_of_the_host_can_be_read_if_it_was_given", &[Capability::Files], readable),
+];
+
+fn refused(rig: &Rig) {
+    let check = |settings: Settings, expected: &str| {
+        let error = rig.provider.check(&settings).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    let limited = Network::Limited(vec!["example.com".to_string()]);
+    check(Settings { network: limited, ..settings() }, "network-limited");
+    let mut named = settings();
+    named.environment.insert("A=B".to_string(), String::new());
+    check(named, "cannot be a variable");
+    check(Settings { readable: vec!["/".into()], ..settings() }, "as a whole");
+    check(Settings { readable: vec!["relative".into()], ..settings() }, "as a whole");
+    check(Settings { readable: vec!["/no/such/path".into()], ..settings() }, "has to exist");
+    let limits = Limits { wall: Duration::ZERO, ..Limits::default() };
+    check(Settings { limits, ..settings() }, "a limit of nothing");
+    let can = rig.provider.capabilities();
+    for one in Capability::ALL.into_iter().filter(|one| !can.has(*one)) {
+        check(Settings { needs: [one].into(), ..settings() }, one.name());
+    }
+    // What would show the other sessions.
+    let place = rig.place();
+    let other = Workspace::create(&place.path("other")).expect("a workspace");
+    let shows = Settings { readable: vec![place.root.path().into()], ..settings() };
+    let error = rig.provider.open(&other, shows).expect_err("it is refused").to_string();
+    assert!(error.contains("would show"), "{error}");
+}
+
+fn none(rig: &Rig) {
+    assert_eq!(ProviderKind::default(), ProviderKind::Local);
+    assert!(matches!("none".parse(), Ok(ProviderKind::None)));
+    let unknown = "docker".parse::<ProviderKind>().expect_err("there is none").to_string();
+    assert!(unknown.contains("`local`"), "{unknown}");
+    let error = rig.unprotected.check(&Settings::default()).expect_err("it protects nothing");
+    let error = error.to_string();
+    for one in ["files", "environment", "lifetime", "network-off", "processes"] {
+        assert!(error.contains(one), "{one}: {error}");
+    }
+}
+
+fn busy(rig: &Rig) {
+    let place = rig.place();
+    let second = rig.provider.open(&place.workspace, settings());
+    assert!(matches!(second, Err(OpenError::Busy(_))));
+    let workspace = place.workspace.clone();
+    place.sh("echo kept > file");
+    drop(place.tools);
+    let again = rig.provider.open(&workspace, settings()).expect("it is free again");
+    let kept = std::fs::read_to_string(again.workspace().files().join("file"));
+    assert_eq!(kept.expect("the workspace is durable"), "kept\n");
+}
+
+fn readable(rig: &Rig) {
+    let place = rig.place();
+    let more = tempfile::tempdir().expect("a directory");
+    crate::rig::open_to_all(more.path());
+    std::fs::write(more.path().join("library"), "of the host\n").expect("ours");
+    let path = more.path().display();
+    let script = format!("cat {path}/library; touch {path}/new; ls {path}");
+    assert!(!place.sh(&script).contains("of the host"), "it was not given");
+    let given = rig.with(Settings { readable: vec![more.path().into()], ..settings() });
+    let text = given.sh(&script);
+    assert!(text.contains("of the host\n") && text.ends_with("library\n"), "{text}");
+}
