@@ -149,7 +149,7 @@ impl<M: Machine> Simulation<M> {
             });
             let Some((action, next)) = moved else {
                 ended = true;
-                judge.end::<R>();
+                judge.end();
                 break;
             };
             digest.add(&action);
@@ -197,7 +197,7 @@ pub(crate) fn replay<M: Machine, R: Registry<State = M::State>>(
         }
     }
     if judge.violation.is_none() && machine.actions(&judge.state).is_empty() {
-        judge.end::<R>();
+        judge.end();
     }
     judge.violation
 }
@@ -226,7 +226,7 @@ impl<S: 'static> Judge<S> {
     }
 
     /// Nothing more can happen: what has not held so far never will.
-    fn end<R: Registry<State = S>>(&mut self) {
+    fn end(&mut self) {
         self.violation = self.open.first().map(|one| one.never(&self.state));
     }
 }

@@ -72,8 +72,8 @@ impl TlaChecker {
         let value: Value =
             json.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
         let Some(status) = value["status"].as_str() else {
-            let errors = said.errors.lines().filter(|line| line.contains("error"));
-            let why = errors.last().unwrap_or("it printed no result").trim().to_string();
+            let mut errors = said.errors.lines().filter(|line| line.contains("error"));
+            let why = errors.next_back().unwrap_or("it printed no result").trim().to_string();
             return Err(rejected(why));
         };
         let why = value["error"].as_str().unwrap_or_default().replace('\n', " ");

@@ -57,7 +57,7 @@ fn roomy(name: &str) -> Option<&'static str> {
 /// nothing could have spoilt would be worth nothing.
 #[test]
 fn every_limit_of_a_service_level_is_calibrated() {
-    let outcome = |i: usize| if i % 9 == 0 { "unknown" } else { "ok" };
+    let outcome = |i: usize| if i.is_multiple_of(9) { "unknown" } else { "ok" };
     let ops: String = (0..20_000).map(|i| format!("0 r - - {}\n", outcome(i))).collect();
     let history = sketch(&ops);
     let none = || SloLimits { origin: Origin::FixedBefore, ..SloLimits::default() };
