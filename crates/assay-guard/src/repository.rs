@@ -309,7 +309,11 @@ impl Reader<'_> {
             changes.list.push(Change { path, old: was, new: Some(Source::File(file)) });
         }
         for (path, (kind, id)) in &known {
-            let there = || std::fs::symlink_metadata(workdir.join(path)).is_ok();
+            // A link or a directory in its place holds none of what it said.
+            let there = || {
+                let meta = std::fs::symlink_metadata(workdir.join(path));
+                meta.is_ok_and(|meta| meta.is_file())
+            };
             if *kind == EntryKind::File && (!tracked.contains(path) || !there()) {
                 let new = there().then(|| Source::File(workdir.join(path)));
                 changes.list.push(Change { path: path.clone(), old: Some(*id), new });

@@ -19,6 +19,15 @@ fn jar() -> Option<String> {
     found.map(|jar| jar.display().to_string())
 }
 
+/// Exploring mutants that nothing stops takes minutes: `ASSAY_ALL_MUTANTS=1` does it.
+fn patient_jar() -> Option<String> {
+    if std::env::var_os("ASSAY_ALL_MUTANTS").is_none() {
+        eprintln!("SKIPPED: mutants that run on for minutes; ASSAY_ALL_MUTANTS=1 explores them");
+        return None;
+    }
+    jar()
+}
+
 /// A copy of our modules in a repository of its own.
 fn copied() -> tempfile::TempDir {
     let directory = scratch();
@@ -62,7 +71,7 @@ fn each_property_of_our_own_module_notices_a_mutant() {
         let noticed = kills[name].as_array().map_or(0, Vec::len);
         assert!(noticed > 0, "{name} notices nothing, says the record");
     }
-    let Some(jar) = jar() else { return };
+    let Some(jar) = patient_jar() else { return };
     let file = specs().join("Desk.tla").display().to_string();
     let looked = run(&[
         "guard", "mutate", &file, "--quick", "--engine", "tlc", "--tlc", &jar, "--time", "10m",
@@ -85,7 +94,7 @@ fn an_invariant_made_trivial_is_reported_by_its_text_and_by_what_it_no_longer_no
     let text = inside(place, &["guard"]);
     assert_eq!(text.code, 1, "{}{}", text.out, text.err);
     assert!(text.out.contains("T03") && text.out.contains("DK4_BranchIsAgreed"), "{}", text.out);
-    let Some(jar) = jar() else { return };
+    let Some(jar) = patient_jar() else { return };
     let args = ["guard", "mutate", "specs/Desk.tla", "--quick", "--tlc", &jar, "--time", "10m"];
     let kills = inside(place, &args);
     assert_eq!(kills.code, 1, "{}{}", kills.out, kills.err);
@@ -99,14 +108,14 @@ fn a_record_that_is_edited_to_fit_is_caught_by_the_guard() {
     let place = directory.path();
     let path = place.join("specs/Desk_small.kills.toml");
     let text = std::fs::read_to_string(&path).expect("a record");
-    let start = text.find("DK4_BranchIsAgreed = [").expect("a list");
+    let start = text.find("DK5_ChecksBeforeVerdicts = [").expect("a list");
     let end = start + text[start..].find(']').expect("an end") + 1;
-    let shorter = format!("{}DK4_BranchIsAgreed = []{}", &text[..start], &text[end..]);
+    let shorter = format!("{}DK5_ChecksBeforeVerdicts = []{}", &text[..start], &text[end..]);
     std::fs::write(&path, shorter).expect("a file");
     edited(place, "specs/states.toml", "distinct = 1823", "distinct = 182");
     let found = inside(place, &["guard"]);
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
-    for part in ["weaker [S02] Desk!DK4_BranchIsAgreed", "suspect [S04] Desk_small.cfg"] {
+    for part in ["weaker [S02] Desk!DK5_ChecksBeforeVerdicts", "suspect [S04] Desk_small.cfg"] {
         assert!(found.out.contains(part), "{part}: {}", found.out);
     }
 }
@@ -160,7 +169,7 @@ fn files_that_are_no_models_get_one_clear_line() {
 
 #[test]
 fn a_condition_of_our_own_module_that_can_never_hold_is_found() {
-    let Some(jar) = jar() else { return };
+    let Some(jar) = patient_jar() else { return };
     let directory = copied();
     let place = directory.path();
     edited(place, "specs/Desk.tla", "why = \"complete\" =>", "why = \"perfect\" =>");
