@@ -32,7 +32,7 @@ pub enum SandboxCommand {
 /// Examples:
 ///   assay sandbox run -- ls -la /
 ///   assay sandbox run --work session --memory 512MiB --time 30s -- python3 job.py
-///   assay sandbox run --allow-network --format json -- curl -s https://example.com
+///   assay sandbox run --allow-network --format json -- git ls-remote origin
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct SandboxRunArgs {
