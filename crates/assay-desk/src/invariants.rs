@@ -1,6 +1,7 @@
 //! What a campaign promises, declared once: specs/Desk.tla in Rust.
 //!
-//! [`View`] is what the specification's variables say, taken from a [`State`]. The predicates over
+//! [`View`] is what the specification's variables say, taken from a
+//! [`State`](crate::state::State). The predicates over
 //! it are the ones that Stateright evaluates in every state of the model, that tests evaluate after
 //! every event, and that the Leader evaluates before it writes an event down.
 

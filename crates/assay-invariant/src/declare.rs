@@ -1,4 +1,4 @@
-//! Declarations: [`invariants!`] makes a static, a type and a row of a registry of each.
+//! Declarations: [`invariants!`](crate::invariants) makes a static, a type and a row of a registry of each.
 
 use crate::counters::{Counted, Counters};
 use crate::policy::{Policy, Violation, react};
@@ -48,7 +48,7 @@ pub struct Invariant<S: 'static> {
 }
 
 impl<S> Invariant<S> {
-    /// For [`invariants!`], which has a name for each of these.
+    /// For [`invariants!`](crate::invariants), which has a name for each of these.
     pub const fn new(
         [id, tla, says, see]: [&'static str; 4],
         predicate: Predicate<S>,
@@ -230,7 +230,7 @@ pub fn debug_values<S: Debug>(state: &S) -> Values {
 /// Each has a kind (`state`, `action`, `eventually`), a name, `id`, optionally `tla`, `says`,
 /// `see`, `holds` with the predicate, optionally `shows` with the values that explain a violation,
 /// and optionally `policy` (`Return` unless given). The name becomes a static, which
-/// [`check!`](crate::check!) takes, and a type that is [`Declared`]. See the crate for an example.
+/// [`check!`](crate::check) takes, and a type that is [`Declared`]. See the crate for an example.
 #[macro_export]
 macro_rules! invariants {
     (
