@@ -1,4 +1,5 @@
-//! Declarations: [`invariants!`](crate::invariants) makes a static, a type and a row of a registry of each.
+//! Declarations: [`invariants!`](crate::invariants) makes a static, a type and a row of a registry
+//! of each.
 
 use crate::counters::{Counted, Counters};
 use crate::policy::{Policy, Violation, react};

@@ -3,7 +3,7 @@
 //! A declaration has an id, the name of the operator in a TLA+ module, a sentence, a reference, a
 //! kind and a predicate. From that one declaration come a property for the Stateright model checker
 //! (feature `stateright`), a check after each step of a seeded simulation ([`Simulation`]), a check
-//! of recorded events against a model ([`Conformance`]), and a check in production ([`check!`](crate::check))
+//! of recorded events against a model ([`Conformance`]), and a check in production ([`check!`])
 //! which counts whether or not anybody asked for it. They all call the same function.
 //!
 //! ```
