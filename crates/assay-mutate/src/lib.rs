@@ -17,6 +17,7 @@ pub mod findings;
 mod found;
 pub mod model;
 pub mod picture;
+mod scratch;
 pub mod show;
 mod tla_checker;
 mod tlc;

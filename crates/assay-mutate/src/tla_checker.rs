@@ -7,14 +7,13 @@
 use crate::bounded::{Ended, Memory, Said, run};
 use crate::engine::{Answer, CannotCheck, DEADLOCK, Engine, Limits, Question};
 use crate::model::Model;
+use crate::scratch::{ASKING, laid_out, write};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-
-const ASKING: &str = "AssayAsks";
 
 /// States that are explored at most; the limit on time is usually met first.
 const STATES_MAX: &str = "50000000";
@@ -83,14 +82,6 @@ impl TlaChecker {
         }
         Ok(Run { status: status.to_string(), why, value })
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CannotCheck> {
-    std::fs::write(path, text).map_err(|error| CannotCheck::Scratch {
-        place: path.to_path_buf(),
-        doing: "write",
-        why: error.to_string(),
-    })
 }
 
 /// How one start ended.
@@ -178,14 +169,8 @@ impl Engine for TlaChecker {
         question: &Question,
         limits: &Limits,
     ) -> Result<Answer, CannotCheck> {
-        let scratch = tempfile::tempdir().map_err(|error| CannotCheck::Scratch {
-            place: std::env::temp_dir(),
-            doing: "make a directory in",
-            why: error.to_string(),
-        })?;
+        let scratch = laid_out(model, &asking(model, question))?;
         let directory = scratch.path();
-        model.lay_out(directory)?;
-        write(&directory.join(format!("{ASKING}.tla")), &asking(model, question))?;
         let mut answer = Answer::default();
         self.claims(directory, model, question, limits, &mut answer)?;
         for name in &question.temporal {

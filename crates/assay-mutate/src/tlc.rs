@@ -8,15 +8,13 @@
 use crate::bounded::{Ended, Memory, run};
 use crate::engine::{Answer, CannotCheck, DEADLOCK, Engine, Limits, Question};
 use crate::model::Model;
+use crate::scratch::{ASKING, laid_out, write};
 use crate::tlc_messages::{Printed, codes, read};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-
-/// The name of the module that asks.
-const ASKING: &str = "AssayAsks";
 
 /// The first register of TLC that is used; modules use small ones, if any.
 const REGISTER_FIRST: usize = 910_000;
@@ -70,14 +68,6 @@ impl Tlc {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("it printed nothing")
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CannotCheck> {
-    std::fs::write(path, text).map_err(|error| CannotCheck::Scratch {
-        place: path.to_path_buf(),
-        doing: "write",
-        why: error.to_string(),
-    })
 }
 
 /// The numbers of claims that were seen to be false.
@@ -191,14 +181,8 @@ impl Engine for Tlc {
         question: &Question,
         limits: &Limits,
     ) -> Result<Answer, CannotCheck> {
-        let scratch = tempfile::tempdir().map_err(|error| CannotCheck::Scratch {
-            place: std::env::temp_dir(),
-            doing: "make a directory in",
-            why: error.to_string(),
-        })?;
+        let scratch = laid_out(model, &asking(model, question))?;
         let directory = scratch.path();
-        model.lay_out(directory)?;
-        write(&directory.join(format!("{ASKING}.tla")), &asking(model, question))?;
         let temporal: Vec<&str> = question.temporal.iter().map(String::as_str).collect();
         let mut ask = Ask { model, question, claims: true, temporal, deadlock: question.deadlock };
         let mut answer = Answer::default();
