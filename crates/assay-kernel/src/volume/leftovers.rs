@@ -1,22 +1,19 @@
 //! What somebody who was killed left mounted: found by where it lies, and removed.
 
 use super::error::{VolumeError, at};
-use super::loop_device::detach;
+use super::loop_device::{detach, has_image, image_of};
 use crate::mountinfo::{Mount, mounts};
 use crate::paths::whole;
 use crate::wait::wait_for;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a mount may stay in use, and a loop device take to go with its last mount.
 const CLEAR_TIME_MAX: Duration = Duration::from_secs(5);
-/// What the kernel writes behind the name of a file that was removed.
-const DELETED: &[u8] = b" (deleted)";
 /// How many processes a message names.
 const HOLDERS_NAMED_MAX: usize = 5;
 
@@ -102,10 +99,7 @@ pub(super) fn unmount(point: &Path, time_max: Duration) -> Result<String, String
 /// Waits until a loop device has gone with its mount, and takes the image away if it does not go.
 fn release(device: &Path, image: &Path) -> Result<String, String> {
     let shown = device.display();
-    let free = || {
-        let loops = loops().ok()?;
-        (!loops.iter().any(|(path, file)| path == device && file == image)).then_some(())
-    };
+    let free = || (!has_image(device, image)).then_some(());
     if wait_for(Duration::ZERO, free).is_none() {
         match detach(device) {
             Ok(()) => {}
@@ -125,11 +119,8 @@ fn loops() -> Result<Vec<(PathBuf, PathBuf)>, VolumeError> {
     let blocks = Path::new("/sys/block");
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(blocks).map_err(at(blocks, "list"))?.flatten() {
-        // A device without an image has no such file.
-        let Ok(text) = std::fs::read(entry.path().join("loop/backing_file")) else { continue };
-        let text = text.strip_suffix(b"\n").unwrap_or(&text);
-        let image = PathBuf::from(OsStr::from_bytes(text.strip_suffix(DELETED).unwrap_or(text)));
-        found.insert((Path::new("/dev").join(entry.file_name()), image));
+        let device = Path::new("/dev").join(entry.file_name());
+        found.extend(image_of(&device).map(|image| (device, image)));
     }
     Ok(found.into_iter().collect())
 }

@@ -4,11 +4,15 @@
 
 use super::error::{VolumeError, at};
 use crate::device::Device;
+use crate::wait::wait_for;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const LOOP_CONFIGURE: u64 = 0x4C0A;
 const LOOP_CTL_GET_FREE: u64 = 0x4C82;
@@ -20,6 +24,10 @@ const SHUTDOWN_NO_LOG_FLUSH: u32 = 2;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 /// Between asking for a free device and taking it somebody else may be faster.
 const TAKE_TRIES_MAX: u32 = 64;
+/// How long to wait for a device to be free when nobody needs it any more.
+const RELEASE_TIME_MAX: Duration = Duration::from_secs(2);
+/// What the kernel writes behind the name of a file that was removed.
+const DELETED: &[u8] = b" (deleted)";
 
 /// `struct loop_info64` of linux/loop.h.
 #[repr(C)]
@@ -48,7 +56,8 @@ struct LoopConfig {
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// Held open: without it the device would go away whenever it is not mounted.
-    _file: File,
+    file: Option<File>,
+    image: PathBuf,
     pub(crate) path: PathBuf,
     pub(crate) device: Device,
 }
@@ -75,7 +84,8 @@ impl LoopDevice {
                 Ok(()) => {
                     let rdev = file.metadata().map_err(at(&path, "look at"))?.rdev();
                     let (major, minor) = (rustix::fs::major(rdev), rustix::fs::minor(rdev));
-                    return Ok(LoopDevice { _file: file, path, device: Device { major, minor } });
+                    let (file, image) = (Some(file), image.to_path_buf());
+                    return Ok(LoopDevice { file, image, path, device: Device { major, minor } });
                 }
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
                 Err(error) => return Err(at(&path, "attach the image to")(error)),
@@ -83,6 +93,32 @@ impl LoopDevice {
         }
         Err(VolumeError::NoLoop { tries: TAKE_TRIES_MAX })
     }
+}
+
+impl Drop for LoopDevice {
+    /// Lets go of the device, and waits for the kernel to take its image away: that happens a
+    /// moment after the last user has closed it, and a process that was just forked is one until
+    /// it runs its program. A device that stays in use for longer goes with its last user.
+    fn drop(&mut self) {
+        drop(self.file.take());
+        let _freed =
+            wait_for(RELEASE_TIME_MAX, || (!has_image(&self.path, &self.image)).then_some(()));
+    }
+}
+
+/// The image that a device has now. A path of the kernel's: without links, and of a file that was
+/// removed still the name it had.
+pub(crate) fn image_of(device: &Path) -> Option<PathBuf> {
+    let attribute = Path::new("/sys/block").join(device.file_name()?).join("loop/backing_file");
+    // A device without an image has no such file.
+    let text = std::fs::read(attribute).ok()?;
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    Some(PathBuf::from(OsStr::from_bytes(text.strip_suffix(DELETED).unwrap_or(text))))
+}
+
+/// Whether a device still has an image.
+pub(crate) fn has_image(device: &Path, image: &Path) -> bool {
+    image_of(device).is_some_and(|now| now == image)
 }
 
 fn read_write(path: &Path) -> io::Result<File> {
