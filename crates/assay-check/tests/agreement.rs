@@ -243,6 +243,19 @@ fn canary_a_checker_that_takes_equal_times_for_an_order_is_caught() {
     });
 }
 
+/// A judge that minds one thing must be shown a history with that thing and nothing else.
+#[test]
+fn canary_what_does_not_matter_is_left_out_of_a_failing_history() {
+    let judge = |_seed: u64, case: &Case, _explained: bool| {
+        let fails = case.ops.iter().filter(|op| op.how == End::Fail).count();
+        if fails < 2 { Ok(()) } else { Err("two have failed".to_owned()) }
+    };
+    let trial = Trial { model: ModelKind::Register, size: LONG, count: CANARY_CASES };
+    let objection = trial.run(&judge).expect_err("some history has two");
+    assert_eq!(objection.matches("\"refused\"").count(), 2, "{objection}");
+    assert_eq!(objection.matches("\"op_id\"").count(), 2, "{objection}");
+}
+
 /// The case that `ASSAY_CASE=model:size:seed` names, in full; some case if it names none.
 #[test]
 fn one_case() {
@@ -250,7 +263,7 @@ fn one_case() {
     let (trial, seed) = Trial::named(&wanted).expect("ASSAY_CASE is model:small:seed or so");
     let case = trial.case(seed);
     let explained = trial.oracle(&case).expect("the oracle decides it");
-    println!("{}\nexplained: {explained}", trial.report(seed, "the case"));
+    println!("{}\nexplained: {explained}", trial.report(seed, &case, "the case"));
     println!("verifier: {:?}", judge_verifier(seed, &case, explained));
     judge_checker(seed, &case, explained).unwrap_or_else(|what| panic!("{what}"));
 }

@@ -1,12 +1,16 @@
-//! Runs a judge over many random histories and reports the smallest one it objects to.
+//! Runs a judge over many random histories and reports a smallest one it objects to.
 
 use super::generate::{LONG, SMALL, Size, generate};
+use super::shrink::{Histories, Seeded};
 use super::{Case, brute};
 use assay_check::{Certificate, ModelKind, Relaxation, verify};
 use assay_history::{KeyId, Outcome};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use rayon::prelude::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Into how many parts the histories are divided, to be tried side by side.
+const SHARES: u64 = 16;
 
 /// Says what is wrong with an answer, if anything is, given the seed, the history and whether it
 /// has an explanation.
@@ -17,8 +21,15 @@ pub type Judge = dyn Fn(u64, &Case, bool) -> Result<(), String> + Sync;
 pub struct Trial {
     pub model: ModelKind,
     pub size: Size,
-    /// Seeds 0 up to this are tried; `ASSAY_CASES` overrides it.
+    /// So many are tried; `ASSAY_CASES` overrides it.
     pub count: u64,
+}
+
+/// How many histories had an answer, and how many of those had no explanation.
+#[derive(Default)]
+struct Tally {
+    decided: AtomicU64,
+    refuted: AtomicU64,
 }
 
 impl Trial {
@@ -31,46 +42,70 @@ impl Trial {
         if self.size == SMALL { Some(brute::linearizable(case)) } else { verifier_says(case) }
     }
 
-    /// Asks the judge about every history. The error shows the smallest one it objects to.
+    /// Asks the judge about so many histories. The error shows a smallest one it objects to.
     pub fn run(self, judge: &Judge) -> Result<(), String> {
         let count = match std::env::var("ASSAY_CASES") {
             Ok(text) => text.parse().expect("ASSAY_CASES is a number"),
             Err(_) => self.count,
         };
-        let (refuted, decided) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let objection = (0..count)
-            .into_par_iter()
-            .filter_map(|seed| {
-                let case = self.case(seed);
-                let explained = self.oracle(&case)?;
-                decided.fetch_add(1, Ordering::Relaxed);
-                refuted.fetch_add(usize::from(!explained), Ordering::Relaxed);
-                // A panic is an objection too: it must name its history.
-                let judged = catch_unwind(AssertUnwindSafe(|| judge(seed, &case, explained)));
-                let what = judged.unwrap_or_else(|_| Err("panicked".to_owned())).err()?;
-                Some((case.ops.len(), seed, what))
-            })
-            .min();
-        let (refuted, decided) = (refuted.into_inner() as f64, decided.into_inner() as f64);
-        let percent = refuted * 100.0 / decided;
+        let tally = Tally::default();
+        let shares = (0..SHARES).into_par_iter();
+        let objections = shares.filter_map(|share| self.share(share, count, judge, &tally));
+        let objection = objections.min_by_key(|objection| objection.0);
+        let (refuted, decided) = (tally.refuted.into_inner(), tally.decided.into_inner());
+        let percent = refuted as f64 * 100.0 / decided as f64;
         println!("{}: {decided} of {count} histories, {percent:.1} % refuted", self.model.name());
-        if let Some((_, seed, what)) = objection {
-            return Err(self.report(seed, &what));
+        if let Some((_, what)) = objection {
+            return Err(what);
         }
         // Both answers must be common, or agreement says little.
         assert!((25.0..=75.0).contains(&percent), "{percent:.1} % refuted");
-        assert!(decided >= count as f64 * 0.9, "too few of {count} histories were decided");
+        assert!(decided as f64 >= count as f64 * 0.9, "too few of {count} histories were decided");
         Ok(())
     }
 
-    /// A history for a message, and how to look at it again.
-    pub fn report(self, seed: u64, what: &str) -> String {
-        let case = self.case(seed);
+    /// One part of the histories: how long a smallest one is that the judge objects to, and why.
+    fn share(
+        self,
+        share: u64,
+        count: u64,
+        judge: &Judge,
+        tally: &Tally,
+    ) -> Option<(usize, String)> {
+        let cases = count / SHARES + u64::from(share < count % SHARES);
+        let config = Config {
+            cases: u32::try_from(cases).expect("a share is small"),
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let seed = [share as u8 + 1; 32];
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let mut runner = TestRunner::new_with_rng(config, rng);
+        let outcome = runner.run(&Histories(self), |Seeded { seed, case }| {
+            let Some(explained) = self.oracle(&case) else { return Ok(()) };
+            tally.decided.fetch_add(1, Ordering::Relaxed);
+            tally.refuted.fetch_add(u64::from(!explained), Ordering::Relaxed);
+            // A panic is an objection too, and proptest makes one of it.
+            judge(seed, &case, explained).map_err(TestCaseError::fail)
+        });
+        match outcome {
+            Ok(()) => None,
+            Err(TestError::Fail(what, found)) => {
+                let what = self.report(found.seed, &found.case, what.message());
+                Some((found.case.ops.len(), what))
+            }
+            Err(TestError::Abort(why)) => panic!("nothing was tried: {why}"),
+        }
+    }
+
+    /// A history for a message, and how to look at the one it was made of.
+    pub fn report(self, seed: u64, case: &Case, what: &str) -> String {
         let name = self.model.name();
         let size = if self.size == SMALL { "small" } else { "long" };
         format!(
-            "{what}\n{name}, {size}, seed {seed}, initial {}:\n{}again: ASSAY_CASE={name}:{size}:\
-             {seed} cargo test -p assay-check --test agreement one_case -- --nocapture",
+            "{what}\n{name}, {size}, of seed {seed}, initial {}:\n{}with all its operations: \
+             ASSAY_CASE={name}:{size}:{seed} cargo test -p assay-check --test agreement one_case \
+             -- --nocapture",
             case.initial,
             case.json_lines()
         )

@@ -6,6 +6,7 @@ pub mod brute;
 pub mod generate;
 pub mod harness;
 pub mod mutate;
+pub mod shrink;
 pub mod text;
 
 use assay_check::ModelKind;
@@ -107,6 +108,14 @@ pub struct Case {
 }
 
 impl Case {
+    /// Forgets that an operation was ever sent.
+    pub fn leave_out(&mut self, place: usize) {
+        self.ops.remove(place);
+        if !self.revisions.is_empty() {
+            self.revisions.remove(place);
+        }
+    }
+
     /// The history, and the initial value in its pool.
     pub fn history(&self) -> (History, ValueId) {
         let mut b = Builder::new();
