@@ -1,7 +1,7 @@
 # Assay's few commands. `make` alone lists them.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test bench lint fuzz deps
+.PHONY: help demo test guard bench lint fuzz deps
 
 # Third-party histories with published verdicts, where someone has them at hand: a directory with an
 # expected.tsv. Tests and benchmarks that use it say so when it is absent.
@@ -25,11 +25,18 @@ test: deps ## everything that must be green: lints, tests, documentation
 	$(LINTED) cargo test --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
+# The main branch before this change; without a name, the commit before the last one.
+GUARD_BASE ?= HEAD~1
+
+guard: ## what this change asks less of than what it is built on, and the form of decision records
+	cargo run -q -p assay -- adr lint
+	cargo run -q -p assay -- guard --base "$(GUARD_BASE)" --head HEAD
+
 lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure checkers, plans, proxies, what each kind of harness does to a system, pages, ledger, desk, guard and how surely defects are caught
+bench: ## measure checkers, plans, proxies, what each kind of harness does to a system, pages, ledger, desk, guard, sessions and how surely defects are caught
 	cargo bench -p assay-check --bench linearizability
 	cargo bench -p assay-txn --bench isolation
 	cargo bench -p assay-plan --bench plan
@@ -41,6 +48,8 @@ bench: ## measure checkers, plans, proxies, what each kind of harness does to a 
 	cargo bench -p assay-ledger --bench resume
 	cargo bench -p assay-desk --bench leader
 	cargo bench -p assay --bench defects
+	cargo bench -p assay --bench sessions
+	ASSAY_SERVE_KILLS=50 ASSAY_SERVE_KILLS_POSTGRES=20 cargo test -p assay --test serve killed -- --nocapture
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh

@@ -17,6 +17,8 @@ NEEDED=(
     "$(venv_module) python3-venv official clients of the session API"
     "go golang-go the adapter written in Go"
     "chromedriver chromium-driver driving that browser: zooming, filtering, screenshots"
+    "node nodejs driving the console in that browser"
+    "npm npm fetching what drives it"
     "faketime faketime moving the clock of a process (brings libfaketime)"
     "/*sbin/mkfs.ext4 e2fsprogs disks that lose power (the tests of it need root)"
     "redis-server redis-server testing the client of Redis"
@@ -33,21 +35,51 @@ CLIENTS=(0.109.1 2.8.0)
 
 say() { echo "install-deps: $*" >&2; }
 
-# Made once; what is there and whole is left alone.
+# What asks the session API everything its document allows.
+readonly SCHEMATHESIS=4.32.5
+# The official client of the session API in TypeScript, where there are node and npm.
+readonly TYPESCRIPT_CLIENT=1.8.0
+
+# An environment with one package of Python. Made once; what is there and whole is left alone.
+make_environment() {
+    local directory=$1 package=$2
+    [ ! -e "$directory/complete" ] || return 0
+    say "making $directory"
+    rm -rf "$directory"
+    if ! { python3 -m venv "$directory" &&
+        "$directory/bin/pip" install --quiet --disable-pip-version-check "$package" &&
+        touch "$directory/complete"; } >&2; then
+        say "could not install $package: tests that need it fail by name"
+    fi
+}
+
+# What drives the console in a browser; it brings no browser of its own.
+readonly PLAYWRIGHT=1.65.0
+
+# A package of npm in a directory of its own. Made once; what is there and whole is left alone.
+make_node_package() {
+    local directory=$1 package=$2
+    if [ -e "$directory/complete" ] || ! command -v npm >/dev/null; then
+        return 0
+    fi
+    say "making $directory"
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    if ! { npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$directory" \
+        "$package" && touch "$directory/complete"; } >&2; then
+        say "could not install $package: tests that need it say SKIPPED"
+    fi
+}
+
 make_clients() {
-    local target version directory
+    local target version
     target=${CARGO_TARGET_DIR:-"$(dirname "$0")/../target"}
     for version in "${CLIENTS[@]}"; do
-        directory="$target/python/anthropic-$version"
-        [ ! -e "$directory/complete" ] || continue
-        say "making $directory"
-        rm -rf "$directory"
-        if ! { python3 -m venv "$directory" &&
-            "$directory/bin/pip" install --quiet --disable-pip-version-check \
-                "anthropic==$version" && touch "$directory/complete"; } >&2; then
-            say "could not install the client anthropic $version: tests that need it fail by name"
-        fi
+        make_environment "$target/python/anthropic-$version" "anthropic==$version"
     done
+    make_environment "$target/python/schemathesis-$SCHEMATHESIS" "schemathesis==$SCHEMATHESIS"
+    make_node_package "$target/node/playwright-$PLAYWRIGHT" "playwright-core@$PLAYWRIGHT"
+    make_node_package "$target/node/sdk-$TYPESCRIPT_CLIENT" "@anthropic-ai/sdk@$TYPESCRIPT_CLIENT"
 }
 
 if ! command -v cargo >/dev/null; then

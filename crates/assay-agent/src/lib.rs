@@ -50,4 +50,4 @@ pub use keeper::{Helper, keep};
 pub use outcome::Outcome;
 pub use sandbox::{Protection, Sandbox, probe};
 pub use script::{ScriptError, play};
-pub use task::{Limits, Task};
+pub use task::{Cancel, Limits, Task};

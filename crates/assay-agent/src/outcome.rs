@@ -25,6 +25,8 @@ pub enum Outcome {
     WallTimeout,
     /// It wrote too much, and was ended.
     OutputLimit,
+    /// It was called off, and was ended.
+    Cancelled,
     /// It could not be started.
     SpawnFailed {
         /// Why, and what to do.
@@ -50,6 +52,7 @@ impl fmt::Display for Outcome {
             Outcome::IdleTimeout => write!(f, "ended: silent for too long"),
             Outcome::WallTimeout => write!(f, "ended: took too long"),
             Outcome::OutputLimit => write!(f, "ended: wrote too much"),
+            Outcome::Cancelled => write!(f, "ended: called off"),
             Outcome::SpawnFailed { why } => write!(f, "not started: {why}"),
             Outcome::RateLimited { .. } => write!(f, "its service asked to come back later"),
             Outcome::Unintelligible { why } => write!(f, "ended: {why}"),

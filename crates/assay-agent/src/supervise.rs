@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::output::{Line, Lines, Log};
 use crate::sandbox::Protection;
 use crate::streams::{Heard, read, write, write_lines};
-use crate::task::{Limits, Task};
+use crate::task::{Cancel, Limits, Task};
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
@@ -24,6 +24,8 @@ const END_TIME_MAX: Duration = Duration::from_secs(20);
 const GOODBYE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Lines that are no messages, shown one by one; after that they are only logged.
 const NOISE_EVENTS_MAX: u32 = 1000;
+/// How often to look whether the run was called off.
+const CANCEL_STEP: Duration = Duration::from_millis(50);
 /// How often to look whether the keeper is gone.
 const LOOK_STEP: Duration = Duration::from_millis(2);
 
@@ -61,7 +63,7 @@ pub(crate) fn supervise(
         [Log::create(&task.log.join("stdout.log"))?, Log::create(&task.log.join("stderr.log"))?];
     let child = Kept { child: keeper.spawn()? };
     let (tell, heard) = sync_channel(WAITING_MAX);
-    let mut listener = Listener::new(child, logs, task.limits, events);
+    let mut listener = Listener::new(child, logs, task, events);
     listener.connect(talk, task, &tell)?;
     drop(tell);
     listener.listen(&heard);
@@ -125,6 +127,7 @@ struct Listener<'a> {
     out: Stream,
     err: Stream,
     limits: Limits,
+    cancel: Cancel,
     events: &'a mut dyn FnMut(AgentEvent),
     decode: Option<Box<dyn Decode>>,
     /// Where lines go that are understood elsewhere. Dropping it ends that conversation.
@@ -151,7 +154,7 @@ impl<'a> Listener<'a> {
     fn new(
         keeper: Kept,
         logs: [Log; 2],
-        limits: Limits,
+        task: &Task,
         events: &'a mut dyn FnMut(AgentEvent),
     ) -> Listener<'a> {
         let now = Instant::now();
@@ -160,7 +163,8 @@ impl<'a> Listener<'a> {
             keeper,
             out,
             err,
-            limits,
+            limits: task.limits,
+            cancel: task.cancel.clone(),
             events,
             decode: None,
             acp: None,
@@ -229,13 +233,15 @@ impl<'a> Listener<'a> {
                 later(self.started, self.limits.wall).min(later(self.last_heard, self.limits.idle))
             }
         };
-        next.saturating_duration_since(Instant::now())
+        next.saturating_duration_since(Instant::now()).min(CANCEL_STEP)
     }
 
     fn hold_limits(&mut self) {
         let now = Instant::now();
         let cause = if self.out.log.bytes + self.err.log.bytes > self.limits.output_bytes {
             Outcome::OutputLimit
+        } else if self.cancel.is_cancelled() {
+            Outcome::Cancelled
         } else if now >= later(self.started, self.limits.wall) {
             Outcome::WallTimeout
         } else if self.goodbye.is_some_and(|until| now >= until) {

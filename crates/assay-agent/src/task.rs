@@ -3,6 +3,8 @@
 use crate::sandbox::Sandbox;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// One run: everything the agent gets. Nothing of an earlier run is in it.
@@ -24,7 +26,33 @@ pub struct Task {
     pub writable: Vec<PathBuf>,
     /// Whether the kernel is to keep it from writing elsewhere.
     pub sandbox: Sandbox,
+    /// By which it can be called off.
+    pub cancel: Cancel,
 }
+
+/// Calls a run off, from another thread: it ends within a moment, with all that it started.
+#[derive(Clone, Default, Debug)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Calls it off, now or as soon as it begins.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// The same if they call off the same.
+impl PartialEq for Cancel {
+    fn eq(&self, other: &Cancel) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Cancel {}
 
 /// How long an agent may take, and how much it may write. What exceeds a limit is ended, with all
 /// that it started.
@@ -60,6 +88,7 @@ impl Task {
             variables: BTreeMap::new(),
             writable: Vec::new(),
             sandbox: Sandbox::WhenAvailable,
+            cancel: Cancel::default(),
         }
     }
 

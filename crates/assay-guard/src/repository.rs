@@ -4,6 +4,8 @@ use crate::config::Config;
 use crate::tree::{FILE_BYTES_MAX, Tree, directory, extension};
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
+use gix::index::entry::{Stat, stat::Options};
+use gix::index::fs::Metadata;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -285,6 +287,9 @@ impl Reader<'_> {
             workdir: Some(workdir.clone()),
         };
         let mut tracked = BTreeSet::new();
+        // What `core.trustctime` and its relatives say; times are compared to the nanosecond.
+        let options = self.repo.stat_options().unwrap_or_default();
+        let options = Options { use_nsec: true, ..options };
         for entry in index.entries() {
             let path = entry.path(&index).to_str_lossy().to_string();
             if entry.mode.is_submodule() {
@@ -297,13 +302,12 @@ impl Reader<'_> {
             }
             tracked.insert(path.clone());
             let file = workdir.join(&path);
-            let Ok(meta) = std::fs::symlink_metadata(&file) else { continue };
+            let Ok(meta) = Metadata::from_path_no_follow(&file) else { continue };
             if !meta.is_file() {
                 continue;
             }
             let was = known.get(&path).map(|(_, id)| *id);
-            let untouched = same_stat(&entry.stat, &meta);
-            if untouched && was == Some(entry.id) {
+            if was == Some(entry.id) && is_untouched(&entry.stat, &meta, &index, options) {
                 continue;
             }
             changes.list.push(Change { path, old: was, new: Some(Source::File(file)) });
@@ -572,13 +576,16 @@ enum EntryKind {
     Submodule,
 }
 
-/// Whether a file is as it was when git last looked. Times are compared to the nanosecond.
-fn same_stat(stat: &gix::index::entry::Stat, meta: &std::fs::Metadata) -> bool {
-    let Ok(modified) = meta.modified() else { return false };
-    let Ok(since) = modified.duration_since(std::time::UNIX_EPOCH) else { return false };
-    let size = u32::try_from(meta.len() & u64::from(u32::MAX)).unwrap_or_default();
-    let seconds = u32::try_from(since.as_secs()).unwrap_or_default();
-    stat.size == size && stat.mtime.secs == seconds && stat.mtime.nsecs == since.subsec_nanos()
+/// Whether a file is as it was when git last looked. A file that was written in the same moment as
+/// the index may have been written after it: then its bytes have to tell.
+fn is_untouched(
+    stat: &Stat,
+    meta: &Metadata,
+    index: &gix::worktree::Index,
+    options: Options,
+) -> bool {
+    let now = Stat::from_fs(meta);
+    !stat.is_racy(index.timestamp(), options) && now.is_ok_and(|now| stat.matches(&now, options))
 }
 
 /// Whether any rule looks at a path.

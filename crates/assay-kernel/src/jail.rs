@@ -3,7 +3,9 @@
 //! What a jail is made of otherwise (mounts, users, capabilities) has safe calls of its own.
 #![allow(unsafe_code)] // unshare(2), sethostname(2), and a hook between fork and exec.
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{
+    Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
+};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -62,4 +64,21 @@ pub fn limit_on_exec(command: &mut Command, limits: Vec<(Resource, u64)>) {
     };
     // SAFETY: between fork and exec it makes system calls on memory allocated before, no more.
     unsafe { command.pre_exec(limit) };
+}
+
+/// Ends what a command starts when the thread that starts it ends, however hard: the kernel sends
+/// SIGKILL. So the thread that starts it has to wait for it. What the program starts itself is not
+/// bound.
+pub fn end_with_us(command: &mut Command) {
+    let parent = i32::try_from(std::process::id()).ok();
+    let bind = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // Whoever started it may have died before that, and then nobody sends a signal any more.
+        match getppid().map(|pid| pid.as_raw_nonzero().get()) == parent {
+            true => Ok(()),
+            false => Err(rustix::io::Errno::SRCH.into()),
+        }
+    };
+    // SAFETY: between fork and exec it makes two system calls on memory allocated before.
+    unsafe { command.pre_exec(bind) };
 }

@@ -97,6 +97,8 @@ pub fn run(
         why: error.to_string(),
     };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // This thread waits for it, so that it also ends with a process that is killed.
+    assay_kernel::jail::end_with_us(&mut command);
     let mut group = Group(command.spawn().map_err(failed)?);
     if memory == Memory::Limited {
         limit_memory(&group.0, limits);

@@ -12,6 +12,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many mutants are explored at the same time.
 const WORKERS: usize = 2;
 
+/// A mutant is explored up to so many times the states of the module itself, and some: mistakes
+/// show early, and one that lets a counter run has no last state.
+const STATES_FACTOR: u64 = 3;
+
+/// The states that even a mutant of a tiny module gets.
+const STATES_MIN: u64 = 1_000;
+
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort<'r> {
@@ -19,6 +26,8 @@ pub struct Effort<'r> {
     pub mutants_max: usize,
     /// Only as many mutants of this record as it takes for each property to notice one.
     pub only: Option<&'r Kills>,
+    /// The most states of a mutant; without it some times those of the module.
+    pub states_max: Option<u64>,
     /// The limits of each exploration.
     pub limits: Limits,
 }
@@ -83,7 +92,13 @@ impl Row {
     /// Whether it was explored to an end and nothing noticed it.
     pub fn survived(&self) -> bool {
         matches!(&self.outcome, Outcome::Explored(answer)
-            if answer.violated.is_empty() && answer.undecided.is_empty())
+            if answer.violated.is_empty() && answer.undecided.is_empty() && !answer.bounded)
+    }
+
+    /// Whether nothing noticed it among as many states as were looked at, and there are more.
+    pub fn is_unnoticed_so_far(&self) -> bool {
+        matches!(&self.outcome, Outcome::Explored(answer)
+            if answer.bounded && answer.violated.is_empty() && answer.undecided.is_empty())
     }
 }
 
@@ -122,6 +137,8 @@ pub fn run(
 ) -> Result<Matrix, CannotCheck> {
     let question = model.question();
     let base = engine.ask(model, &question, &effort.limits)?;
+    let usual = base.distinct.saturating_mul(STATES_FACTOR).saturating_add(STATES_MIN);
+    let limits = Limits { states: Some(effort.states_max.unwrap_or(usual)), ..effort.limits };
     let all = mutants(&model.source, &model.cfg);
     let mutants_total = all.len();
     let is_sound = base.violated.is_empty() && base.stopped.is_none() && base.undecided.is_empty();
@@ -138,7 +155,7 @@ pub fn run(
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(mutant) = wanted.get(at) else { return };
             let changed = model.with(mutant.applied(&model.source));
-            let outcome = match engine.ask(&changed, &question, &effort.limits) {
+            let outcome = match engine.ask(&changed, &question, &limits) {
                 Ok(answer) => Ok(Outcome::Explored(answer)),
                 Err(CannotCheck::Rejected { why, .. }) => Ok(Outcome::Malformed { why }),
                 Err(error) => Err(error),
@@ -166,7 +183,7 @@ pub fn run(
         base,
         rows,
         mutants_total,
-        limits: effort.limits,
+        limits,
         is_quick: effort.only.is_some(),
     })
 }
@@ -210,6 +227,7 @@ impl Matrix {
             module: self.module.clone(),
             configuration: self.configuration.clone(),
             engine: self.engine.clone(),
+            states_max: self.limits.states,
             undecided: open.map(|row| row.mutant.id.clone()).collect(),
             kills: self.properties.iter().map(killed).collect(),
             mutants: explored.iter().map(change).collect(),

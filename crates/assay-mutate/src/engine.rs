@@ -16,6 +16,8 @@ pub struct Limits {
     pub memory_mib: u64,
     /// Output of the engine that is read, in bytes.
     pub output_bytes: usize,
+    /// Different states that are gone on from; nothing limits them if there is no number.
+    pub states: Option<u64>,
 }
 
 fn seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
@@ -24,7 +26,8 @@ fn seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Err
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: Duration::from_secs(60), memory_mib: 1024, output_bytes: 64 << 20 }
+        let time = Duration::from_secs(60);
+        Limits { time, memory_mib: 1024, output_bytes: 64 << 20, states: None }
     }
 }
 
@@ -89,6 +92,10 @@ pub struct Answer {
     pub distinct: u64,
     /// Steps, as the engine counts them.
     pub steps: u64,
+    /// Whether there are more states than the limit on states let it look at. What was not violated
+    /// among these may be among others; asking again gives the same answer, unlike with a clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
     /// Why the exploration stopped early: an error of the model, which is as repeatable as the
     /// rest, or a limit.
     pub stopped: Option<String>,

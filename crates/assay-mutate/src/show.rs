@@ -47,20 +47,23 @@ pub fn text(matrix: &Matrix, all: bool) -> String {
     );
     let _ = writeln!(
         text,
-        "limits of each: {} s, {} MiB\n",
+        "limits of each: {}{} s, {} MiB\n",
+        matrix.limits.states.map_or(String::new(), |most| format!("{most} states, ")),
         matrix.limits.time.as_secs(),
         matrix.limits.memory_mib
     );
     table(matrix, &mut text);
     let survivors: Vec<&Row> = explored(matrix).filter(|row| row.survived()).collect();
     listed("noticed by nothing", &survivors, all, &mut text);
+    let so_far: Vec<&Row> = explored(matrix).filter(|row| row.is_unnoticed_so_far()).collect();
+    listed("noticed by nothing among as many states as the limit", &so_far, all, &mut text);
     let open: Vec<&Row> = matrix.rows.iter().filter(|row| row.is_undecided()).collect();
     listed("not explored to the end", &open, all, &mut text);
     let malformed: Vec<&Row> =
         matrix.rows.iter().filter(|row| matches!(row.outcome, Outcome::Malformed { .. })).collect();
     listed("not well formed, left out", &malformed, all, &mut text);
     if all {
-        for row in explored(matrix).filter(|row| !row.survived()) {
+        for row in explored(matrix).filter(|row| !row.killed_by().is_empty()) {
             let by: Vec<&str> = row.killed_by().into_iter().collect();
             let _ = writeln!(text, "{}  noticed by {}", row.mutant.id, by.join(", "));
             change(row, &mut text);

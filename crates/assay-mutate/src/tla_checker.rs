@@ -44,8 +44,8 @@ impl TlaChecker {
             .arg(format!("{ASKING}.tla"))
             .arg("--config")
             .arg(&config)
-            .args(["--json", "--symbolic-integers", "--max-states", STATES_MAX])
-            .args(["--max-depth", STATES_MAX])
+            .args(["--json", "--symbolic-integers", "--max-depth", STATES_MAX, "--max-states"])
+            .arg(limits.states.map_or(STATES_MAX.to_string(), |most| most.to_string()))
             .args(more)
             .current_dir(directory);
         let said = run(command, "tla-checker", limits, Memory::Limited)?;
@@ -111,6 +111,11 @@ impl Run {
 
     fn is_limit(&self) -> bool {
         self.status == "limit" || self.status.ends_with("exceeded")
+    }
+
+    /// Whether it stopped at a limit on states that somebody gave.
+    fn is_cut(&self, limits: &Limits) -> bool {
+        limits.states.is_some() && self.status.ends_with("exceeded")
     }
 
     /// An end at which the claims are decided.
@@ -179,6 +184,7 @@ impl Engine for TlaChecker {
             let run = self.start(directory, &configuration, &more, limits)?;
             match run.is_violation() {
                 true => drop(answer.violated.insert(name.clone())),
+                false if run.is_cut(limits) => answer.bounded = true,
                 false if run.is_limit() => drop(answer.undecided.insert(name.clone())),
                 false => {}
             }
@@ -231,10 +237,11 @@ impl TlaChecker {
         let named =
             |(_, own, name): &(&str, String, String)| seen.contains(own).then(|| name.clone());
         answer.violated.extend(claims.iter().filter_map(named));
-        if run.is_limit() {
+        answer.bounded |= run.is_cut(limits);
+        if run.is_limit() && !answer.bounded {
             answer.undecided = question.names();
         }
-        if !run.is_whole() {
+        if !run.is_whole() && !answer.bounded {
             let why =
                 if run.why.is_empty() { run.status.replace('_', " ") } else { run.why.clone() };
             answer.stopped = Some(why);

@@ -4,6 +4,10 @@
 //! each claim becomes a formula that is always true and says once that it was not (`TLCSet`,
 //! `PrintT`): one exploration answers all of them. Configurations are written anew, without
 //! `CHECK_DEADLOCK`, which older versions do not know.
+//!
+//! A limit on states is a constraint of the model. With one worker states are found in the same
+//! order each time, so the same states are cut off. What is cut off is no behaviour: a property of
+//! behaviours can be missed there, and is never violated by the cut.
 
 use crate::bounded::{Ended, Memory, run};
 use crate::engine::{Answer, CannotCheck, DEADLOCK, Engine, Limits, Question};
@@ -85,6 +89,7 @@ struct Ask<'a> {
     claims: bool,
     temporal: Vec<&'a str>,
     deadlock: bool,
+    states_max: Option<u64>,
 }
 
 impl Ask<'_> {
@@ -100,6 +105,9 @@ impl Ask<'_> {
             for at in 0..self.question.never.len() {
                 let _ = writeln!(more, "ACTION_CONSTRAINT AssayNever{at}");
             }
+        }
+        if self.states_max.is_some() {
+            more.push_str("CONSTRAINT AssayFew\n");
         }
         for name in &self.temporal {
             let _ = writeln!(more, "PROPERTY {name}");
@@ -140,9 +148,12 @@ impl Run {
 }
 
 /// The module that asks: claims that are true and say once that they were not.
-fn asking(model: &Model, question: &Question) -> String {
+fn asking(model: &Model, question: &Question, states_max: Option<u64>) -> String {
     let mut text = format!("---- MODULE {ASKING} ----\nEXTENDS {}\n", model.name);
     text.push_str("AssayTLC == INSTANCE TLC\n");
+    if let Some(most) = states_max {
+        let _ = writeln!(text, "AssayFew == AssayTLC!TLCGet(\"distinct\") < {most}");
+    }
     let told = |number: usize| {
         let register = REGISTER_FIRST + number;
         format!(
@@ -181,10 +192,11 @@ impl Engine for Tlc {
         question: &Question,
         limits: &Limits,
     ) -> Result<Answer, CannotCheck> {
-        let scratch = laid_out(model, &asking(model, question))?;
+        let scratch = laid_out(model, &asking(model, question, limits.states))?;
         let directory = scratch.path();
         let temporal: Vec<&str> = question.temporal.iter().map(String::as_str).collect();
-        let mut ask = Ask { model, question, claims: true, temporal, deadlock: question.deadlock };
+        let (deadlock, states_max) = (question.deadlock, limits.states);
+        let mut ask = Ask { model, question, claims: true, temporal, deadlock, states_max };
         let mut answer = Answer::default();
         let mut run = self.start(directory, &ask, limits)?;
         if run.said(codes::DEADLOCK) {
@@ -272,7 +284,10 @@ impl Tlc {
         });
         answer.stopped = other.next().map(|error| first_line(&error.text).to_string());
         match run.printed.states() {
-            Some((steps, distinct, _)) => (answer.steps, answer.distinct) = (steps, distinct),
+            Some((steps, distinct, _)) => {
+                (answer.steps, answer.distinct) = (steps, distinct);
+                answer.bounded = limits.states.is_some_and(|most| distinct >= most);
+            }
             None if answer.stopped.is_none() => {
                 let why = "no count of states".to_string();
                 return Err(CannotCheck::Babble { engine: self.name(), why });

@@ -6,19 +6,31 @@
 //!
 //! How it is made: [`store`] has one thread that writes, and takes the pure steps of
 //! `assay-session` in transactions of [`assay_ledger::keyed`]; `hub` tells streams what is durable;
-//! [`api`] checks and answers requests; [`engine`] plays the turns.
+//! [`api`] checks and answers requests; [`engine`] plays the turns, with a script, a model behind
+//! an endpoint or an agent that is a program; [`net`] is who is asked for that; [`console`] is for
+//! people.
 //!
-//! *Leaves to others* the machine of a session (`assay-session`) and the database (`assay-ledger`).
+//! *Leaves to others* the machine of a session (`assay-session`), the database (`assay-ledger`),
+//! where tools run (`assay-sandbox`) and how programs are supervised (`assay-agent`).
 
 pub mod api;
+pub mod console;
+mod counters;
 pub mod engine;
 mod error;
 mod hub;
+mod limits;
+mod listen;
 mod names;
+pub mod net;
+mod placing;
 mod run;
+mod sealing;
 pub mod store;
 
 pub use error::{ApiError, ErrorType};
 pub use hub::{Hub, Listener};
+pub use limits::Limits;
 pub use names::Names;
 pub use run::{Demo, Ready, ServeError, ServeOptions, run};
+pub use sealing::{MasterKeyError, MasterKeySource};

@@ -1,12 +1,21 @@
 //! The server as a whole: opened, recovered, served, stopped.
 
-use crate::api::{App, answer, demo_agent, demo_environment, recover_all, sweep};
-use crate::engine::{Runner, Script};
+use crate::api::{
+    App, answer, demo_agent, demo_environment, recover_all, sweep, sweep_skills, sweep_workspaces,
+};
+use crate::console::{self, Shelf};
+use crate::counters::{Counters, count_sessions};
+use crate::engine::{EngineError, EngineOptions, Engines, Runner};
 use crate::error::ApiError;
 use crate::hub::Hub;
+use crate::limits::{Admission, Limits};
+use crate::listen::serve_connections;
 use crate::names::Names;
-use crate::store::{Kernel, KeyError, Reader, create_key};
-use assay_ledger::keyed::{SqliteStore, StoreError};
+use crate::sealing::{MasterKeyError, MasterKeySource, Sealed, Sealer, find_master_key};
+use crate::store::{
+    BindingError, Kernel, KeyError, OpenStore, Reader, StorePlace, add_key, bind, folder, new_key,
+};
+use assay_ledger::keyed::StoreError;
 use assay_ledger::{Lock, LockError};
 use axum::Router;
 use std::net::SocketAddr;
@@ -19,6 +28,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const LOCK_NAME: &str = "serve.lock";
 const OBJECTS: &str = "objects";
 const HOLDS: &str = "holds";
+const SKILLS: &str = "skills";
+const WORKSPACES: &str = "workspaces";
 /// The workspace of a demonstration.
 const DEMO: &str = "demo";
 /// How long work may go on after the end was asked for. What is durable does not depend on it.
@@ -29,12 +40,20 @@ const STOP_MAX: Duration = Duration::from_millis(500);
 pub struct ServeOptions {
     /// Where to listen.
     pub listen: String,
-    /// The directory of everything that is kept.
+    /// The directory of everything that is kept, but for what a database keeps.
     pub data: PathBuf,
-    /// What agents do.
-    pub script: Script,
+    /// Where records are kept.
+    pub store: StorePlace,
+    /// What answers.
+    pub engines: EngineOptions,
+    /// What seals secrets.
+    pub master_key: MasterKeySource,
+    /// How much there may be at once.
+    pub limits: Limits,
     /// Whether to begin with a key, an agent and an environment.
     pub demo: bool,
+    /// Campaigns and runs that the console shows.
+    pub shelf: Arc<dyn Shelf>,
 }
 
 /// What a demonstration begins with.
@@ -76,6 +95,15 @@ pub enum ServeError {
     /// The store says no.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no master key, or not the right one.
+    #[error(transparent)]
+    MasterKey(#[from] MasterKeyError),
+    /// The store belongs to another directory.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
+    /// What answers is not there.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -111,33 +139,41 @@ pub fn run(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), Serv
 
 async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let data = options.data.clone();
-    for path in [data.clone(), data.join(OBJECTS), data.join(HOLDS)] {
+    for name in ["", OBJECTS, HOLDS, SKILLS, WORKSPACES] {
+        let path = data.join(name);
         std::fs::create_dir_all(&path)
             .map_err(|source| ServeError::Directory { path: path.clone(), source })?;
     }
     let _lock = Lock::take(&data.join(LOCK_NAME))?;
-    // Stores have runtimes of their own, which must not be made within this one.
-    let stores = tokio::task::spawn_blocking(move || open_stores(&data)).await;
-    let (writes, reads) = stores.map_err(|error| ServeError::Recover(error.to_string()))??;
+    let (wanted, workspaces) = (options.engines, data.join(WORKSPACES));
+    let engines = blocking(move || Ok(Engines::new(wanted, workspaces)?)).await?;
+    let engines = Arc::new(engines);
+    let place = options.store.clone();
+    let (writes, reads) = blocking(move || open_stores(&place, &data)).await?;
     let (names, hub) = (Arc::new(Names::default()), Arc::new(Hub::default()));
     let (effects, wanted) = tokio::sync::mpsc::unbounded_channel();
-    let kernel = Kernel::start(Box::new(writes), names.clone(), hub.clone(), effects);
-    let kernel = kernel.map_err(ServeError::Start)?;
-    let reader = Reader::start(Box::new(reads)).map_err(ServeError::Start)?;
+    let counters = Arc::new(Counters::default());
+    let kernel = Kernel::start(writes, names.clone(), hub.clone(), counters.clone(), effects);
+    let (kernel, failure) = kernel.map_err(ServeError::Start)?;
+    let reader = Reader::start(reads).map_err(ServeError::Start)?;
     let lost = |error: ApiError| ServeError::Recover(error.message);
+    let sealer = open_sealer(&kernel, &reader, &options.master_key, &options.data).await?;
+    count_sessions(&reader, &counters).await.map_err(lost)?;
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
+    sweep_all(&reader, &options.data).await.map_err(lost)?;
     let objects = options.data.join(OBJECTS);
-    sweep(&reader, objects.clone()).await.map_err(lost)?;
     let runner = Runner {
         kernel: kernel.clone(),
         reader: reader.clone(),
-        script: Arc::new(options.script),
+        names: names.clone(),
+        engines: engines.clone(),
         owner: names.next("proc_"),
         holds: options.data.join(HOLDS),
+        objects: objects.clone(),
     };
     tokio::spawn(runner.run(wanted));
     let demo = match options.demo {
-        true => Some(make_demo(&kernel, &options.data).await?),
+        true => Some(make_demo(&kernel, options.store).await?),
         false => None,
     };
     let mut terminated = signal(SignalKind::terminate()).map_err(ServeError::Start)?;
@@ -145,24 +181,86 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let listen = |source| ServeError::Listen { address: options.listen.clone(), source };
     let listener = TcpListener::bind(&options.listen).await.map_err(listen)?;
     let address = listener.local_addr().map_err(ServeError::Start)?;
-    let app = Arc::new(App { kernel, reader, hub, names, objects });
-    let router = Router::new().fallback(answer).with_state(app);
+    let app = Arc::new(App {
+        kernel,
+        reader,
+        hub,
+        names,
+        objects,
+        skills: options.data.join(SKILLS),
+        workspaces: options.data.join(WORKSPACES),
+        sealer,
+        admission: Arc::new(Admission::new(options.limits)),
+        counters,
+        engines,
+    });
+    let router = Router::new().fallback(answer).with_state(app.clone());
+    let router = router.merge(console::router(app, options.shelf));
     ready(&Ready { address, recovered, demo });
     tokio::select! {
-        served = axum::serve(listener, router) => served.map_err(ServeError::Start),
-        _ = terminated.recv() => Ok(()),
-        _ = interrupted.recv() => Ok(()),
+        () = serve_connections(listener, router) => {}
+        Ok(error) = failure => return Err(ServeError::Store(error)),
+        _ = terminated.recv() => {}
+        _ = interrupted.recv() => {}
     }
+    Ok(())
 }
 
-fn open_stores(data: &Path) -> Result<(SqliteStore, SqliteStore), StoreError> {
-    Ok((SqliteStore::open(data)?, SqliteStore::open(data)?))
+/// Brings what is beside the store in line with it.
+async fn sweep_all(reader: &Reader, data: &Path) -> Result<(), ApiError> {
+    sweep(reader, data.join(OBJECTS)).await?;
+    sweep_skills(reader, data.join(SKILLS)).await?;
+    sweep_workspaces(reader, data.join(WORKSPACES)).await
 }
 
-async fn make_demo(kernel: &Kernel, data: &Path) -> Result<Demo, ServeError> {
-    let data = data.to_path_buf();
-    let key = tokio::task::spawn_blocking(move || create_key(&data, DEMO, DEMO)).await;
-    let (key, _) = key.map_err(|error| ServeError::Recover(error.to_string()))??;
+/// What seals secrets: the master key, if it is the one that sealed those that are there.
+async fn open_sealer(
+    kernel: &Kernel,
+    reader: &Reader,
+    source: &MasterKeySource,
+    data: &Path,
+) -> Result<Sealer, ServeError> {
+    let trouble = |error: ApiError| MasterKeyError::Store(error.message);
+    let at = format!("{}/check", folder::MASTER);
+    let known: Option<Sealed> = reader.get(at.clone()).await.map_err(trouble)?;
+    let (key, place) = find_master_key(source, data, known.is_none())?;
+    let sealer = Sealer::new(&key);
+    match known {
+        Some(known) => {
+            let opened = sealer.open(&at, &known);
+            opened.map_err(|_| MasterKeyError::Wrong { place })?;
+        }
+        None => {
+            let sealed = sealer.seal(&at, b"assay");
+            let sealed = sealed.map_err(|error| MasterKeyError::Store(error.to_string()))?;
+            kernel.run(move |unit| unit.put(at, &sealed)).await.map_err(trouble)?;
+        }
+    }
+    Ok(sealer)
+}
+
+/// Stores have runtimes of their own, which must not be made or used within this one.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ServeError> + Send + 'static,
+) -> Result<T, ServeError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ServeError::Recover(error.to_string()))?
+}
+
+/// One to write and one to read, both on what belongs to the directory.
+fn open_stores(place: &StorePlace, data: &Path) -> Result<(OpenStore, OpenStore), ServeError> {
+    let mut writes = place.open_server()?;
+    bind(place, writes.as_mut(), data)?;
+    Ok((writes, place.open_guest()?))
+}
+
+async fn make_demo(kernel: &Kernel, store: StorePlace) -> Result<Demo, ServeError> {
+    let make = move || {
+        let key = new_key()?;
+        add_key(store.open_guest()?.as_mut(), &key, DEMO, DEMO)?;
+        Ok(key)
+    };
+    let key = blocking(make).await?;
     let made = kernel.run(|unit| {
         let (agent, environment) = (demo_agent(unit, DEMO)?, demo_environment(unit, DEMO)?);
         let id = |wire: serde_json::Value| wire["id"].as_str().unwrap_or_default().to_string();

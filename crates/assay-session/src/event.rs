@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 /// Every type of event that this server accepts or emits, as it stands on the wire.
-pub const EVENT_TYPES: [&str; 17] = [
+pub const EVENT_TYPES: [&str; 20] = [
     "user.message",
     "user.interrupt",
     "user.custom_tool_result",
@@ -27,11 +27,14 @@ pub const EVENT_TYPES: [&str; 17] = [
     "agent.custom_tool_use",
     "agent.tool_use",
     "agent.tool_result",
+    "agent.mcp_tool_use",
+    "agent.mcp_tool_result",
     "session.status_running",
     "session.status_rescheduled",
     "session.status_idle",
     "session.status_terminated",
     "session.error",
+    "session.updated",
     "session.deleted",
     "span.model_request_start",
     "span.model_request_end",
@@ -108,6 +111,28 @@ pub enum Body {
         /// Whether it failed.
         is_error: bool,
     },
+    /// The agent calls a tool of an MCP server.
+    #[serde(rename = "agent.mcp_tool_use")]
+    McpToolUse {
+        /// Which server.
+        mcp_server_name: String,
+        /// Which tool.
+        name: String,
+        /// With what.
+        input: Map<String, Value>,
+        /// What the agent's policy says about it.
+        evaluated_permission: Permission,
+    },
+    /// What a tool of an MCP server gave.
+    #[serde(rename = "agent.mcp_tool_result")]
+    McpToolResult {
+        /// Which call.
+        mcp_tool_use_id: EventId,
+        /// What came out.
+        content: Vec<Value>,
+        /// Whether it failed.
+        is_error: bool,
+    },
     /// A turn goes on.
     #[serde(rename = "session.status_running")]
     StatusRunning {},
@@ -128,6 +153,16 @@ pub enum Body {
     SessionError {
         /// What.
         error: SessionError,
+    },
+    /// Somebody changed what people call it, or what they noted about it.
+    #[serde(rename = "session.updated")]
+    SessionUpdated {
+        /// What it is called now, if that changed; null if nothing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        title: Option<Value>,
+        /// All notes, if they changed.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        metadata: Option<Map<String, Value>>,
     },
     /// The last that is heard of a session.
     #[serde(rename = "session.deleted")]
@@ -160,11 +195,14 @@ impl Body {
             Body::CustomToolUse { .. } => "agent.custom_tool_use",
             Body::ToolUse { .. } => "agent.tool_use",
             Body::ToolResult { .. } => "agent.tool_result",
+            Body::McpToolUse { .. } => "agent.mcp_tool_use",
+            Body::McpToolResult { .. } => "agent.mcp_tool_result",
             Body::StatusRunning {} => "session.status_running",
             Body::StatusRescheduled {} => "session.status_rescheduled",
             Body::StatusIdle { .. } => "session.status_idle",
             Body::StatusTerminated {} => "session.status_terminated",
             Body::SessionError { .. } => "session.error",
+            Body::SessionUpdated { .. } => "session.updated",
             Body::SessionDeleted {} => "session.deleted",
             Body::ModelRequestStart {} => "span.model_request_start",
             Body::ModelRequestEnd { .. } => "span.model_request_end",
@@ -190,6 +228,8 @@ pub enum Permission {
     Allow,
     /// A user is asked.
     Ask,
+    /// It does not run.
+    Deny,
 }
 
 /// Why nothing runs.
@@ -217,6 +257,16 @@ pub struct SessionError {
     pub message: String,
     /// Whether somebody tries again.
     pub retry_status: RetryStatus,
+    /// Which MCP server it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_server_name: Option<String>,
+}
+
+impl SessionError {
+    /// A failure that is about no MCP server.
+    pub fn new(kind: ErrorKind, message: String, retry_status: RetryStatus) -> SessionError {
+        SessionError { kind, message, retry_status, mcp_server_name: None }
+    }
 }
 
 /// Kinds of failures.
@@ -231,6 +281,10 @@ pub enum ErrorKind {
     ModelRateLimitedError,
     /// The model refused or failed.
     ModelRequestFailedError,
+    /// An MCP server cannot be reached.
+    McpConnectionFailedError,
+    /// An MCP server does not know who asks.
+    McpAuthenticationFailedError,
 }
 
 /// Whether a failure is tried again.

@@ -19,6 +19,16 @@ pub mod prefix {
     pub const EVENT: &str = "sevt_";
     /// Files.
     pub const FILE: &str = "file_";
+    /// What is mounted in sessions.
+    pub const RESOURCE: &str = "sesrsc_";
+    /// Vaults.
+    pub const VAULT: &str = "vlt_";
+    /// Credentials in vaults.
+    pub const CREDENTIAL: &str = "vcrd_";
+    /// Skills.
+    pub const SKILL: &str = "skill_";
+    /// Versions of skills.
+    pub const SKILL_VERSION: &str = "skill_version_";
     /// Requests.
     pub const REQUEST: &str = "req_";
 }

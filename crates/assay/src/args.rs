@@ -26,7 +26,7 @@ pub use models::{EngineArg, ModelArgs, MutateArgs, StatesArgs, VacuityArgs};
 pub use plan::{LintFormat, PlanCommand, PlanMode};
 pub use run::{DemoArgs, DoctorArgs, ExportArgs, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 pub use sandbox::{MeansArg, SandboxCommand, SandboxPlaceArgs, SandboxRunArgs, SandboxToolArgs};
-pub use serve::{KeysCommand, ServeArgs};
+pub use serve::{DataArgs, KeysCommand, LimitArgs, ServeArgs, StoreArgs};
 pub use systems::{
     GalleryCommand, GalleryListArgs, GalleryRunArgs, SystemsCommand, SystemsGetArgs,
     SystemsListArgs,

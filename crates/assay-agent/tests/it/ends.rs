@@ -1,8 +1,10 @@
 //! Every way a run can end.
 
 use crate::Test;
-use crate::support::{PATIENCE, Place, agent, assert_exited, run, shell};
-use assay_agent::{AgentConfig, AgentEvent, Engine, Limits, Outcome, ProcessAgent, Sandbox};
+use crate::support::{
+    PATIENCE, Place, agent, assert_exited, is_gone, pid_in, run, shell, wait_until,
+};
+use assay_agent::{Agent, AgentConfig, AgentEvent, Engine, Limits, Outcome, ProcessAgent, Sandbox};
 use std::time::Duration;
 
 pub const TESTS: &[Test] = &[
@@ -10,6 +12,7 @@ pub const TESTS: &[Test] = &[
     ("silence_ends_a_run", silence),
     ("talking_does_not_make_a_run_endless", talking),
     ("too_much_output_ends_a_run", flood),
+    ("a_run_that_is_called_off_ends_with_all_it_started", called_off),
     ("a_hundred_megabytes_are_counted_and_not_kept", hundred_megabytes),
     ("what_cannot_be_started_says_why", not_started),
     ("an_agent_sees_its_prompt_and_the_environment_it_may_see", prompt_and_environment),
@@ -47,6 +50,18 @@ fn talking() {
     let (ran, events) = run(&agent, &place.task().limits(limits(wall, PATIENCE)));
     assert_eq!(ran.outcome, Outcome::WallTimeout);
     assert!(!events.is_empty() && ran.time >= wall, "{:?}", ran.time);
+}
+
+fn called_off() {
+    let place = Place::new();
+    let agent = shell("sleep 1000 & echo $! > child; echo ready; sleep 1000");
+    let task = place.task();
+    let cancel = task.cancel.clone();
+    // As soon as it is at work, from where its events are heard.
+    let ran = agent.run(&task, &mut |_| cancel.cancel());
+    assert_eq!(ran.outcome, Outcome::Cancelled);
+    let child = pid_in(&place.path("work/child")).expect("its child");
+    wait_until("its child to be gone", || is_gone(child));
 }
 
 fn flood() {

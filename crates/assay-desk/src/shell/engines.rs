@@ -208,7 +208,8 @@ fn outcome(of: assay_agent::Outcome) -> Outcome {
         assay_agent::Outcome::Exited { code } => Outcome::Exited(code),
         assay_agent::Outcome::Signalled { signal } => Outcome::Signalled(signal),
         assay_agent::Outcome::IdleTimeout => Outcome::IdleTimeout,
-        assay_agent::Outcome::WallTimeout => Outcome::WallTimeout,
+        // The desk calls nobody off; whoever did wanted no more time spent.
+        assay_agent::Outcome::WallTimeout | assay_agent::Outcome::Cancelled => Outcome::WallTimeout,
         assay_agent::Outcome::OutputLimit => Outcome::OutputLimit,
         assay_agent::Outcome::SpawnFailed { why } => Outcome::SpawnFailed(why),
         assay_agent::Outcome::Unintelligible { why } => Outcome::Unintelligible(why),

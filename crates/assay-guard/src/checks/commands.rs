@@ -103,6 +103,26 @@ pub fn hides(text: &str) -> Option<&'static str> {
     ]
     .into_iter()
     .find(|sign| compact.contains(sign))
+    .or_else(|| is_left_alone(&compact).then_some("in the background"))
+}
+
+/// `shellcheck x &`: nobody asks how it ended.
+fn is_left_alone(text: &str) -> bool {
+    let text = text.trim_end();
+    text.ends_with('&') && !text.ends_with("&&")
+}
+
+/// Whether a script ends when one of its commands fails.
+pub fn ends_on_failure(script: &str) -> bool {
+    script.lines().map(str::trim).any(|line| {
+        let set = line.strip_prefix("set -").or_else(|| {
+            line.strip_prefix("#!").and_then(|rest| rest.split_once(" -").map(|(_, flags)| flags))
+        });
+        set.is_some_and(|flags| {
+            let short = flags.split_whitespace().next().unwrap_or_default();
+            short.contains('e') || flags.contains("errexit")
+        })
+    })
 }
 
 /// The command without what hides its failure, and without what only makes it talk.
@@ -122,6 +142,9 @@ pub fn bare(text: &str) -> String {
     }
     if let Some(at) = text.find("|| echo") {
         text.truncate(at);
+    }
+    if is_left_alone(&text) {
+        text.truncate(text.trim_end().len() - 1);
     }
     let quiet = ["-v", "--verbose", "-q", "--quiet", "--color=always", "--color", "always"];
     let words = text.split_whitespace().filter(|word| !quiet.contains(word));

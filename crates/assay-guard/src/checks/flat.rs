@@ -1,5 +1,6 @@
 //! YAML, TOML, JSON and INI as one list of settings: path, value, line.
 
+use crate::syntax::{line, named, parse, text};
 use saphyr_parser::{Event, Parser};
 
 /// One setting.
@@ -36,6 +37,7 @@ pub fn settings(extension: &str, source: &str) -> Option<Vec<Setting>> {
         "yml" | "yaml" => yaml(source),
         "json" | "json5" | "jsonc" | "eslintrc" | "nycrc" => yaml(&without_comments(source)),
         "toml" => toml(source),
+        "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" => script(source),
         _ => Some(ini(source)),
     }
 }
@@ -176,6 +178,42 @@ fn values(
             found.push(Setting { path: path.clone(), value: shown, line });
         }
     }
+}
+
+/// What is written out in a script: `module.exports = { a: { b: 1 } }`, `defineConfig({ … })`.
+fn script(source: &str) -> Option<Vec<Setting>> {
+    let tree = parse(&tree_sitter_typescript::LANGUAGE_TSX.into(), source)?;
+    let mut found = Vec::new();
+    let mut open = vec![(tree.root_node(), Vec::new())];
+    while let Some((node, path)) = open.pop() {
+        if path.len() > DEPTH_MAX || found.len() > SETTINGS_MAX {
+            return None;
+        }
+        let below = |part: String| -> Vec<String> { path.iter().cloned().chain([part]).collect() };
+        match node.kind() {
+            "pair" => {
+                let sides = (node.child_by_field_name("key"), node.child_by_field_name("value"));
+                if let (Some(key), Some(value)) = sides {
+                    open.push((value, below(unquoted(text(key, source)))));
+                }
+            }
+            "array" => {
+                let items = named(node).into_iter().enumerate();
+                open.extend(items.map(|(at, item)| (item, below(at.to_string()))));
+            }
+            "number" | "string" | "true" | "false" if !path.is_empty() => {
+                let value = unquoted(text(node, source));
+                found.push(Setting { path, value, line: line(node) });
+            }
+            _ => open.extend(named(node).into_iter().map(|inner| (inner, path.clone()))),
+        }
+    }
+    found.sort_by_key(|setting| setting.line);
+    Some(found)
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim_matches(['"', '\'', '`']).to_string()
 }
 
 fn ini(source: &str) -> Vec<Setting> {

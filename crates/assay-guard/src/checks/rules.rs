@@ -1,6 +1,6 @@
 //! K01 to K05 over two trees.
 
-use super::commands::{Command, bare, is_check, lines, targets};
+use super::commands::{Command, bare, ends_on_failure, is_check, lines, targets};
 use super::flat::{Setting, settings};
 use super::settings as known;
 use crate::config::Config;
@@ -61,6 +61,22 @@ const SETTINGS: &[&str] = &[
     "assay.toml",
 ];
 
+/// Tools whose settings may be a script, by the first part of its name.
+const SCRIPTED: &[&str] =
+    &["jest", "vitest", "vite", "eslint", "karma", "playwright", "cypress", "stryker", "nyc", "c8"];
+
+/// Settings in a script: `jest.config.ts`, `karma.conf.js`, `.eslintrc.cjs`.
+fn is_scripted(name: &str, extension: &str) -> bool {
+    let script = matches!(extension, "js" | "cjs" | "mjs" | "ts" | "mts" | "cts");
+    let parts: Vec<&str> = name.trim_start_matches('.').split('.').collect();
+    script
+        && match parts[..] {
+            [tool, "config" | "conf", _] => SCRIPTED.contains(&tool),
+            [rc, _] => rc.strip_suffix("rc").is_some_and(|tool| SCRIPTED.contains(&tool)),
+            _ => false,
+        }
+}
+
 fn kind(path: &str) -> Option<Kind> {
     let name = file_name(path).to_ascii_lowercase();
     let extension = extension(path);
@@ -89,7 +105,8 @@ fn kind(path: &str) -> Option<Kind> {
         return Some(Kind::Script);
     }
     let tsconfig = name.starts_with("tsconfig") && extension == "json";
-    (SETTINGS.contains(&name.as_str()) || tsconfig).then_some(Kind::Settings)
+    let known = SETTINGS.contains(&name.as_str()) || tsconfig || is_scripted(&name, &extension);
+    known.then_some(Kind::Settings)
 }
 
 /// Whether a file is the guard's own configuration: what it switches off is always told.
@@ -124,10 +141,14 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
             old_all.extend(all(old));
             new_all.extend(all(new));
         }
+        if let (Kind::Script, Some(old), Some(new)) = (kind, old, new) {
+            goes_on(path, old, new, &mut findings);
+        }
         if kind == Kind::Workflow {
             let read = |source: Option<&str>| settings("yml", source?);
             if let (Some(old), Some(new)) = (read(old), read(new)) {
                 triggers(path, &old, &new, &mut findings);
+                configured(path, &tried_again(&old), &tried_again(&new), &mut findings);
             } else if new.is_some() && read(new).is_none() && read(old).is_some() {
                 unreadable(path, &mut findings);
             }
@@ -162,6 +183,20 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
     }
     run(&old_all, &new_all, &mut findings);
     findings
+}
+
+/// K02: a script that ended when a command failed, and does not any more.
+fn goes_on(path: &str, old: &str, new: &str, findings: &mut Vec<Finding>) {
+    if ends_on_failure(old) && !ends_on_failure(new) {
+        let sides = [old, new].map(|text| Some(Side { file: path, line: 1, text }));
+        let reason = "goes on when a command fails: set -e is gone";
+        findings.push(finding(id("K02"), path, Verdict::Weaker, (sides[0], sides[1]), reason));
+    }
+}
+
+/// How often a job is tried before it fails.
+fn tried_again(list: &[Setting]) -> Vec<Setting> {
+    list.iter().filter(|setting| matches!(setting.key(), "retry" | "retries")).cloned().collect()
 }
 
 /// Commands that settings contain: scripts of a package, options of a test runner.
@@ -429,6 +464,8 @@ const STRICT: &[&str] = &[
     "--fail-under-lines",
     "--max-warnings",
     "./...",
+    "--coverage",
+    "--cov",
 ];
 
 /// Options that make it look away.
@@ -454,8 +491,24 @@ const LOOSE: &[&str] = &[
     "--no-coverage",
 ];
 
+/// `--max-warnings 0` as `--max-warnings=0`.
+fn with_numbers(words: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        match found.last_mut() {
+            Some(last) if NUMBERS.contains(&last.as_str()) && word.parse::<f64>().is_ok() => {
+                last.push('=');
+                last.push_str(word);
+            }
+            _ => found.push(word.clone()),
+        }
+    }
+    found
+}
+
 /// Two forms of a command, by what came and went.
 fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
+    let (old, new) = (with_numbers(old), with_numbers(new));
     let lost: Vec<&str> = old.iter().filter(|w| !new.contains(w)).map(String::as_str).collect();
     let gained: Vec<&str> = new.iter().filter(|w| !old.contains(w)).map(String::as_str).collect();
     let number = |words: &[&str], flag: &str| -> Option<f64> {

@@ -213,8 +213,10 @@ fn direction(weaker: bool) -> Verdict {
 fn one(name: &str, was: &Setting, is: Option<&Setting>) -> Option<Judged> {
     let key = was.key().to_ascii_lowercase();
     let key = key.as_str();
-    let high = HIGH.contains(&key);
-    let low = LOW.contains(&key);
+    // How far coverage may drop, in settings of who reports it, is to be low.
+    let drop = key == "threshold" && was.path.iter().any(|part| part == "status");
+    let high = HIGH.contains(&key) && !drop;
+    let low = LOW.contains(&key) || drop;
     let about_coverage = |s: &Setting| {
         let path = s.name().to_ascii_lowercase();
         !matches!(

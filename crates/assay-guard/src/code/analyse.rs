@@ -1,13 +1,13 @@
 //! From a syntax tree to what is checked.
 
-use super::assertions::{asserted, fails, raising};
+use super::assertions::{asserted, fails, is_promised, raising};
 use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
+use super::flow::{early, leaves, variables};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
 use super::{knobs, names};
 use crate::config::Config;
-use crate::formula::{Definition, Formula, Rel, Term};
-use std::collections::BTreeMap;
+use crate::formula::{Formula, Rel, Term};
 
 /// What a program checks.
 pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> Checks {
@@ -26,6 +26,7 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
     for_all(path, source, program, &mut checks);
     checks.functions.retain(|function| {
         function.kind != Kind::Other
+            || walker.of_tests()
             || !function.checks.is_empty()
             || !function.knobs.is_empty()
             || !function.lists.is_empty()
@@ -202,12 +203,18 @@ impl<'w> Walker<'w> {
         function: &mut Function,
         checks: &mut Checks,
     ) {
+        let guarded = context.guards.len();
         for statement in body {
             let configured = context.config.len();
             context.config.extend(statement.config.iter().cloned());
             self.statement(statement, context, function, checks);
             context.config.truncate(configured);
+            // What follows `if slow { return }` is asked for only if it is not slow.
+            if let (Kind::Test, Some(condition)) = (function.kind, leaves(statement)) {
+                context.guards.push(Formula::Not(Box::new(formula(condition))));
+            }
         }
+        context.guards.truncate(guarded);
     }
 
     fn statement(
@@ -230,7 +237,13 @@ impl<'w> Walker<'w> {
                 self.inner(value, statement, context, function, checks);
             }
             StmtKind::Assert(value) => {
-                self.push(formula(value), statement, context, function);
+                let asked = formula(value);
+                // A virtual machine of Java leaves its own assertions out unless told otherwise.
+                let asked = match self.path.ends_with(".java") {
+                    true => Formula::Or(vec![Formula::Atom(Term::name("release build")), asked]),
+                    false => asked,
+                };
+                self.push(asked, statement, context, function);
             }
             StmtKind::If(condition, then, otherwise) => {
                 self.inner(condition, statement, context, function, checks);
@@ -349,7 +362,9 @@ impl<'w> Walker<'w> {
         }
         if let Some(found) = asserted(value, &self.config.assertions) {
             let before = function.checks.len();
+            let unheard = matches!(statement.kind, StmtKind::Expr(_)) && is_promised(value);
             for one in found {
+                let one = if unheard { Formula::True } else { one };
                 self.push(one, statement, context, function);
             }
             let id = knobs::invariant_id(value);
@@ -505,6 +520,7 @@ impl<'w> Walker<'w> {
         if let StmtKind::Expr(Expr { kind: ExprKind::Call(_, args), .. }) = &statement.kind {
             for arg in args {
                 knobs::expression(&arg.value, &mut inner);
+                knobs::time_limit(&arg.value, &mut inner);
             }
         }
         checks.functions.push(inner);
@@ -537,36 +553,6 @@ fn tells(statement: &Stmt) -> bool {
         StmtKind::Block(body) | StmtKind::Loop(_, _, body) => body.iter().any(tells),
         _ => false,
     }
-}
-
-/// A `return` with statements after it.
-fn early(body: &[Stmt]) -> Option<usize> {
-    let at = body.iter().position(|s| matches!(s.kind, StmtKind::Return(None)))?;
-    (at + 1 < body.len()).then(|| body[at].line)
-}
-
-/// Variables that are assigned once.
-fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
-    let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
-    let mut open: Vec<&[Stmt]> = vec![body];
-    while let Some(list) = open.pop() {
-        for statement in list {
-            match &statement.kind {
-                StmtKind::Let(name, value) => {
-                    let definition = Definition { parameters: Vec::new(), body: term(value) };
-                    let twice = found.contains_key(name);
-                    found.insert(name.clone(), if twice { None } else { Some(definition) });
-                }
-                StmtKind::If(_, a, b) => open.extend([a.as_slice(), b.as_slice()]),
-                StmtKind::Block(inner)
-                | StmtKind::Loop(_, _, inner)
-                | StmtKind::With(_, inner)
-                | StmtKind::Try(inner, _) => open.push(inner),
-                _ => {}
-            }
-        }
-    }
-    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// The values a body returns, each under its conditions.

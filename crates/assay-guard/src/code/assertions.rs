@@ -139,7 +139,9 @@ fn chained(subject: &Expr, links: &[Link<'_>]) -> Vec<Formula> {
                 subject = Term::apply(*name, vec![subject]);
             }
             "to" | "be" | "been" | "have" | "deep" | "is" | "and" | "that" | "with" | "at"
-            | "of" | "as" | "describedAs" | "withFailMessage" | "toBeUndefinedOr" => {}
+            | "of"
+                if args.is_empty() => {}
+            "as" | "describedAs" | "withFailMessage" | "toBeUndefinedOr" => {}
             _ => {
                 let one = about(&subject, name, args);
                 found.extend(one.map(|f| if negate { not(f) } else { f }));
@@ -188,6 +190,18 @@ fn mocked(callee: &Expr, args: &[Arg]) -> Option<Vec<Formula>> {
         };
         return Some(vec![often, with(&called)]);
     }
+    // `client.EXPECT().Send("a").Times(2)` of gomock.
+    if of.path().contains(".EXPECT") {
+        let called = term(of);
+        let number = args.first().map(|arg| term(&arg.value));
+        return Some(vec![match (name.as_str(), number) {
+            ("Times", Some(number)) => relation(Rel::Eq, calls(&called), number),
+            ("MinTimes", Some(number)) => relation(Rel::Le, number, calls(&called)),
+            ("MaxTimes", Some(number)) => relation(Rel::Le, calls(&called), number),
+            ("AnyTimes", _) => Formula::True,
+            _ => return None,
+        }]);
+    }
     let of = term(of);
     Some(match name.as_str() {
         "assert_called_once_with" | "assert_awaited_once_with" => vec![once(&of), with(&of)],
@@ -204,6 +218,12 @@ fn mocked(callee: &Expr, args: &[Arg]) -> Option<Vec<Formula>> {
 /// What a matcher says about a subject.
 fn about(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let short = plain(name);
+    // `is(not(nullValue()))`: matchers of matchers.
+    let inner = args.first().map(|arg| &arg.value).filter(|inner| is_matcher(inner));
+    if let (Some(inner), "is" | "not", true) = (inner, short.as_str(), args.len() == 1) {
+        let found = about(subject, inner.last_name(), inner.args());
+        return found.map(|f| if short == "not" { not(f) } else { f });
+    }
     let known = equal_to(subject, &short, args)
         .or_else(|| made_of(subject, &short, args))
         .or_else(|| bounded_by(subject, &short, args))
@@ -242,6 +262,10 @@ fn equal_to(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         | "containsexactly"
         | "toeql"
         | "isequaltoignoringcase" => relation(Rel::Eq, of, value()),
+        // What a page shows.
+        "tohavetext" | "tohavevalue" | "tohaveurl" | "tohavetitle" => {
+            relation(Rel::Eq, Term::apply(".shown", vec![of]), value())
+        }
         "isnotequalto" | "notequal" => relation(Rel::Ne, of, value()),
         "tobetruthy" | "istrue" | "true" | "ok" | "betrue" | "tobetrue" => Formula::Atom(of),
         "tobefalsy" | "isfalse" | "false" | "befalse" | "tobefalse" => not(Formula::Atom(of)),
@@ -263,6 +287,7 @@ fn made_of(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         "tocontain" | "contains" | "contain" | "include" | "toinclude" | "tocontainequal"
         | "containselement" | "hasitem" | "containsstring" | "haskey" | "containskey"
         | "tohaveproperty" => relation(Rel::In, value(), of),
+        "tocontaintext" => relation(Rel::In, value(), Term::apply(".shown", vec![of])),
         "tocontainanyof" | "containsanyof" => relation(Rel::In, value(), of),
         "doesnotcontain" => not(relation(Rel::In, value(), of)),
         "tomatchobject" => Formula::Rel(Rel::SubsetEq, value(), of),
@@ -331,10 +356,10 @@ fn shown_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let of = subject.clone();
     let value = || first.clone().unwrap_or_else(null);
     Some(match name {
+        "isexactlyinstanceof" => relation(Rel::Eq, of, value()),
         "tobeinstanceof"
         | "isinstanceof"
         | "instanceof"
-        | "isexactlyinstanceof"
         | "tomatch"
         | "matches"
         | "matchregexp"
@@ -467,7 +492,11 @@ fn by_name(name: &str, args: &[&Arg], value: &dyn Fn(usize) -> Option<Term>) -> 
         }
         "in" => rel(Rel::In),
         "notin" => rel(Rel::In).map(not),
-        "contains" | "include" | "errorcontains" => swapped(Rel::In),
+        "contains" | "include" => swapped(Rel::In),
+        "errorcontains" => Some(Formula::Rel(Rel::Fits, value(0)?, value(1)?)),
+        // How long it may take until something holds, or a body has ended.
+        "eventually" => Some(within(value(0)?, value(1)?)),
+        "timeout" | "timeoutpreemptively" => Some(within(value(1)?, value(0)?)),
         "notcontains" => swapped(Rel::In).map(not),
         "len" | "lengthof" | "hassize" => Some(relation(Rel::Eq, length(&value(0)?), value(1)?)),
         "empty" => Some(relation(Rel::Eq, length(&value(0)?), Term::number(0.0))),
@@ -503,6 +532,10 @@ fn by_name(name: &str, args: &[&Arg], value: &dyn Fn(usize) -> Option<Term>) -> 
     }
 }
 
+fn within(what: Term, limit: Term) -> Formula {
+    relation(Rel::Le, Term::apply("time of", vec![what]), limit)
+}
+
 fn throws(name: &str, args: &[&Arg]) -> Option<Formula> {
     let is_body = |arg: &&&Arg| matches!(arg.value.kind, ExprKind::Lambda(..));
     let kind = args.iter().find(|arg| !is_body(arg)).map(|arg| term(&arg.value));
@@ -510,7 +543,10 @@ fn throws(name: &str, args: &[&Arg]) -> Option<Formula> {
     let message = args.iter().find(|arg| arg.name.as_deref() == Some("match"));
     let message =
         message.map(|arg| Formula::Rel(Rel::Fits, Term::name("message"), term(&arg.value)));
+    // A subclass is not enough.
+    let exactly = kind.clone().filter(|_| name == "throwsexactly");
     let mut all = vec![raised(kind)];
+    all.extend(exactly.map(|kind| Formula::Rel(Rel::Eq, Term::name(RAISES), kind)));
     all.extend(message);
     Some(Formula::And(all))
 }
@@ -522,7 +558,11 @@ pub fn raising(item: &Expr) -> Option<Formula> {
         return None;
     }
     let args: Vec<&Arg> = item.args().iter().collect();
-    let kind = args.iter().find(|arg| arg.name.is_none()).map(|arg| term(&arg.value));
+    let is_kind = |arg: &&&Arg| match arg.name.as_deref() {
+        None => true,
+        Some(name) => matches!(name, "expected_exception" | "exception" | "expected_warning"),
+    };
+    let kind = args.iter().find(is_kind).map(|arg| term(&arg.value));
     let message = args.iter().find(|arg| arg.name.as_deref() == Some("match"));
     let message = message
         .or(args.get(1).filter(|_| name == "assertraisesregex"))
@@ -530,6 +570,13 @@ pub fn raising(item: &Expr) -> Option<Formula> {
     let mut all = vec![raised(kind)];
     all.extend(message);
     Some(Formula::And(all))
+}
+
+/// `expect(promise).rejects…`: nobody hears of it unless somebody waits for it.
+pub fn is_promised(expression: &Expr) -> bool {
+    let promises = |name: &&str| matches!(*name, "resolves" | "rejects" | "eventually");
+    let waits = |(_, links): (&Expr, Vec<Link<'_>>)| links.iter().any(|(name, _)| promises(name));
+    chain(expression).is_some_and(waits)
 }
 
 /// Whether a call ends the test as failed: what stands before it must not happen.

@@ -177,6 +177,18 @@ impl Expr {
         match &self.kind {
             ExprKind::Number(value) => Some(*value),
             ExprKind::Unary(operator, inner) if operator == "-" => inner.number().map(|n| -n),
+            ExprKind::Binary(operator, a, b) => {
+                let (a, b) = (a.number()?, b.number()?);
+                let value = match operator.as_str() {
+                    "+" => a + b,
+                    "-" => a - b,
+                    "*" => a * b,
+                    "**" => a.powf(b),
+                    "<<" => a * 2f64.powf(b),
+                    _ => return None,
+                };
+                value.is_finite().then_some(value)
+            }
             _ => None,
         }
     }

@@ -36,7 +36,11 @@ const NAMES: &[(&str, &str, Stricter)] = &[
     ("min_value", "R07", Stricter::Less),
     ("max_value", "R07", Stricter::More),
     ("max_size", "R07", Stricter::More),
+    (TIME_LIMIT, "R05", Stricter::Less),
 ];
+
+/// How long a test may take.
+const TIME_LIMIT: &str = "time limit";
 
 fn named(name: &str) -> Option<(&'static str, Stricter)> {
     let mut lower = String::new();
@@ -68,17 +72,29 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
     let own = match name {
         "RepeatedTest" => "repetitions",
         "RetryingTest" | "flaky" | "retry" | "Retry" => "retries",
+        "Timeout" | "timeout" => TIME_LIMIT,
         other => other,
     };
     for arg in annotation.args() {
         match (&arg.name, arg.value.number()) {
             (Some(given), Some(value)) => {
                 let retried = matches!(own, "retries") && given != "delay";
-                let given = if retried { "retries" } else { given };
+                let limited = own == TIME_LIMIT || (name == "Test" && given == "timeout");
+                let given = match (retried, limited) {
+                    (true, _) => "retries",
+                    (_, true) => TIME_LIMIT,
+                    _ => given,
+                };
                 push(given, value, arg.value.line, function);
             }
             (None, Some(value)) => push(own, value, arg.value.line, function),
-            _ => expression(&arg.value, function),
+            _ => {
+                expression(&arg.value, function);
+                // `Config { cases: 10 }` has its fields one level down.
+                let inner = arg.value.args().iter().map(|arg| &arg.value);
+                let fields = inner.filter(|value| matches!(value.kind, ExprKind::Fields(_)));
+                fields.for_each(|fields| expression(fields, function));
+            }
         }
         let generated = matches!(
             name,
@@ -100,20 +116,28 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
     // `#[test_case(1, 2)]` is one case each.
     if matches!(name, "test_case" | "case" | "example") {
         let item = super::names::shown(annotation);
-        let list = function.lists.iter_mut().find(|list| list.name == name);
-        match list {
-            Some(list) => list.items.push(item),
-            None => function.lists.push(Listed {
-                rule: "R07",
-                name: name.to_string(),
-                items: vec![item],
-                line: annotation.line,
-            }),
-        }
+        listed("R07", name, item, annotation.line, function);
     }
     if matches!(name, "flaky" | "Retry" | "RetryingTest") && annotation.args().is_empty() {
         let line = annotation.line;
         push("retries", 1.0, line, function);
+    }
+}
+
+/// One more entry of a list that is written one by one.
+fn listed(rule: &'static str, name: &str, item: String, line: usize, function: &mut Function) {
+    match function.lists.iter_mut().find(|list| list.name == name) {
+        Some(list) => list.items.push(item),
+        None => {
+            function.lists.push(Listed { rule, name: name.to_string(), items: vec![item], line });
+        }
+    }
+}
+
+/// `it('…', () => …, 5000)`: how long a test of a script may take.
+pub fn time_limit(value: &Expr, function: &mut Function) {
+    if let Some(number) = value.number() {
+        push(TIME_LIMIT, number, value.line, function);
     }
 }
 
@@ -192,10 +216,15 @@ pub fn expression(value: &Expr, function: &mut Function) {
             {
                 let name = match name {
                     "retryTimes" => "retries",
-                    "with_cases" => "cases",
+                    "with_cases" | "tests" | "max_tests" => "cases",
                     other => other,
                 };
                 push(name, number, value.line, function);
+            }
+            if callee.path() == "f.Add" {
+                let items = args.iter().map(|arg| term(&arg.value).to_string());
+                let item = items.collect::<Vec<_>>().join(", ");
+                listed("R08", "seeds of the fuzzer", item, value.line, function);
             }
             if name.contains("fault") || name.contains("Fault") {
                 let mut numbers = args.iter().filter_map(|arg| arg.value.number());

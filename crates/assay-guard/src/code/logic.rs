@@ -1,6 +1,7 @@
 //! Expressions of programs as terms and formulas.
 
 use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use super::open;
 use crate::formula::{Formula, Number, Rel, Term};
 
 /// Methods that change nothing a test compares.
@@ -41,6 +42,9 @@ const UNORDERED: [&str; 12] = [
 
 /// An expression as a term.
 pub fn term(expression: &Expr) -> Term {
+    if let Some(known) = open::place(expression).or_else(|| open::duration(expression)) {
+        return known;
+    }
     match &expression.kind {
         ExprKind::Name(name) => Term::name(name),
         ExprKind::Number(value) => Term::number(*value),
@@ -257,10 +261,30 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
             }
         }
     }
+    if rel == Rel::Eq
+        && let Some(found) = defaulted(&a, &b).or_else(|| defaulted(&b, &a))
+    {
+        return found;
+    }
     if let (Rel::Lt | Rel::Le, Some((x, y)), Some(limit)) = (rel, difference(&a), b.as_number()) {
         return Formula::Rel(Rel::Near(Number(limit)), x, y);
     }
     Formula::Rel(rel, a, b)
+}
+
+/// `x.unwrap_or(3) == 3` holds of nothing, too.
+fn defaulted(side: &Term, other: &Term) -> Option<Formula> {
+    let Term::Apply(name, args) = side else { return None };
+    let (value, default) = match (name.as_str(), &args[..]) {
+        ("call .unwrap_or" | "call .orElse" | "??", [value, default]) => (value.clone(), default),
+        ("call .get" | "call .getOrDefault", [of, key, default]) => {
+            (Term::apply("call .get", vec![of.clone(), key.clone()]), default)
+        }
+        _ => return None,
+    };
+    let nothing = Formula::Rel(Rel::Eq, value.clone(), Term::name("null"));
+    let equal = Formula::Rel(Rel::Eq, value, other.clone());
+    (default == other).then(|| Formula::Or(vec![nothing, equal]))
 }
 
 fn named(term: &Term) -> bool {

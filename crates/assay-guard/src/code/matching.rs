@@ -198,6 +198,9 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
     let mut fates: Vec<Option<Fate<'c>>> = old.iter().map(|_| None).collect();
     type Fits = fn(&Seen<'_>, &Seen<'_>) -> bool;
     let same: Fits = |a, b| a.raw == b.raw || a.inlined == b.inlined;
+    // Names in a helper are its own: first what stands in the same place.
+    let same_place: Fits =
+        |a, b| a.helper == b.helper && (a.raw == b.raw || a.inlined == b.inlined);
     let stronger: Fits =
         |a, b| formula::implies(&b.raw, &a.raw) || formula::implies(&b.inlined, &a.inlined);
     let weaker: Fits = |a, b| {
@@ -207,7 +210,8 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
     };
     let other: Fits = |a, b| about_same(a, b);
     type Makes<'c> = fn(Seen<'c>) -> Fate<'c>;
-    let passes: [(Fits, Makes<'c>); 4] = [
+    let passes: [(Fits, Makes<'c>); 5] = [
+        (same_place, |seen| Fate::Kept(seen, false)),
         (same, |seen| Fate::Kept(seen, false)),
         (stronger, |seen| Fate::Kept(seen, true)),
         (weaker, Fate::Weaker),

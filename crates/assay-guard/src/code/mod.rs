@@ -8,12 +8,14 @@ mod analyse;
 mod assertions;
 mod ast;
 mod compare;
+mod flow;
 mod grammar;
 mod knobs;
 mod logic;
 mod matching;
 mod model;
 mod names;
+mod open;
 mod rules;
 mod rust;
 

@@ -35,7 +35,7 @@ pub fn is_test(path: &str, item: &Item) -> bool {
                 && (name.len() == 4
                     || name[4..].starts_with('_')
                     || name.chars().nth(4).is_some_and(char::is_uppercase));
-            annotated || starts
+            (annotated || starts) && is_collected(item)
         }
         "go" => {
             let starts = ["Test", "Fuzz", "Example"].iter().any(|start| name.starts_with(start));
@@ -43,6 +43,15 @@ pub fn is_test(path: &str, item: &Item) -> bool {
         }
         "java" => annotated || (name.starts_with("test") && file.ends_with("Test.java")),
         _ => annotated,
+    }
+}
+
+/// Whether methods of the class a function of Python stands in are run as tests.
+fn is_collected(item: &Item) -> bool {
+    let derived = |annotation: &Expr| annotation.last_name() == super::grammar::TEST_CASE;
+    match &item.name[..] {
+        [.., class, _] => class.contains("Test") || item.annotations.iter().any(derived),
+        _ => true,
     }
 }
 

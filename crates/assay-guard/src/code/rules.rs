@@ -400,14 +400,20 @@ fn shortened(
         let kept: BTreeSet<&str> = now.items.iter().map(String::as_str).collect();
         let lost: Vec<&str> =
             list.items.iter().map(String::as_str).filter(|item| !kept.contains(item)).collect();
-        if lost.is_empty() || (now.items.len() >= list.items.len()) {
-            continue;
-        }
         let (before, after) = (list.items.join(", "), now.items.join(", "));
         let sides =
             (Some(side(old_file, list.line, &before)), Some(side(new_file, now.line, &after)));
-        let why = format!("{} has {} entries less", list.name, list.items.len() - now.items.len());
-        findings.push(finding(id(list.rule), object, Verdict::Weaker, sides, why));
+        let (was, is) = (list.items.len(), now.items.len());
+        let (verdict, why) = match (lost.is_empty(), is.cmp(&was)) {
+            (false, std::cmp::Ordering::Less) => {
+                (Verdict::Weaker, format!("{} has {} entries less", list.name, was - is))
+            }
+            (true, std::cmp::Ordering::Greater) => {
+                (Verdict::Stronger, format!("{} has {} entries more", list.name, is - was))
+            }
+            _ => continue,
+        };
+        findings.push(finding(id(list.rule), object, verdict, sides, why));
     }
 }
 

@@ -18,12 +18,14 @@
 
 mod moves;
 mod normal;
+mod patterns;
 mod prove;
 mod relation;
 mod rename;
 
 pub use moves::{Move, moves};
 pub use normal::{normal, normal_keeping_domains};
+pub use patterns::{ANYTHING, CONTAINING, OF_TYPE, REST};
 pub use prove::implies;
 pub use rename::{Definition, Definitions, canonical, expanded};
 

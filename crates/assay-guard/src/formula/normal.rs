@@ -61,6 +61,14 @@ impl Normal {
 
     fn relation(&self, rel: Rel, a: &Term, b: &Term, negate: bool) -> Formula {
         let (mut a, mut b) = (self.term(a), self.term(b));
+        // `x \in SUBSET S` is `x \subseteq S`.
+        if let (Rel::In | Rel::NotIn, Term::Apply(operator, sets)) = (rel, &b)
+            && operator == "SUBSET"
+            && let [whole] = &sets[..]
+        {
+            let negate = negate != (rel == Rel::NotIn);
+            return self.relation(Rel::SubsetEq, &a, &whole.clone(), negate);
+        }
         let rel = counted(rel, &mut a, &mut b);
         if rel == Rel::Eq || rel == Rel::Same {
             for (constant, other) in [(&a, &b), (&b, &a)] {
@@ -211,6 +219,7 @@ fn folded(operator: &str, arguments: &[Term]) -> Option<Term> {
         "+" => a + b,
         "-" => a - b,
         "*" => a * b,
+        "/" if *b != 0.0 => a / b,
         _ => return None,
     };
     value.is_finite().then(|| Term::number(value))

@@ -1,5 +1,6 @@
 //! What one relation says about another, and which sets are part of which.
 
+use super::patterns::{admits, covers, says};
 use super::{Number, Rel, Term};
 
 /// Whether a relation holds or not whatever its names mean.
@@ -8,7 +9,7 @@ pub fn decided(rel: Rel, a: &Term, b: &Term) -> Option<bool> {
     match rel {
         Rel::In if empty(b) => return Some(false),
         Rel::NotIn if empty(b) => return Some(true),
-        Rel::SubsetEq if empty(a) => return Some(true),
+        Rel::SubsetEq if empty(a) || within(a, b) => return Some(true),
         _ => {}
     }
     if a == b {
@@ -37,14 +38,25 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
     let straight = a == c && b == d;
     let crossed = a == d && b == c;
     match (p, q) {
-        (Rel::Same, Rel::Eq) | (Rel::Same | Rel::Eq, Rel::Near(_) | Rel::Unordered) => {
-            straight || crossed
+        (Rel::Same, Rel::Eq) | (Rel::Same | Rel::Eq, Rel::Near(_) | Rel::Unordered)
+            if straight || crossed =>
+        {
+            true
         }
         (Rel::Same | Rel::Eq, Rel::Le | Rel::SubsetEq) if straight || crossed => true,
         (Rel::Lt | Rel::Subset, Rel::Ne) if straight || crossed => true,
         (Rel::Subset, Rel::SubsetEq) => straight,
         (Rel::SubsetEq, Rel::SubsetEq) => (a == c && within(b, d)) || (b == d && within(c, a)),
         (Rel::Near(x), Rel::Near(y)) => (straight || crossed) && x <= y,
+        (Rel::Same | Rel::Eq, Rel::Fits) if straight || crossed => true,
+        // A value, and the same value with places left open.
+        (Rel::Same | Rel::Eq, Rel::Same | Rel::Eq) if p == q || q == Rel::Eq => {
+            let open = |kept: &Term, was: &Term| {
+                (c == kept && covers(d, was)) || (d == kept && covers(c, was))
+            };
+            open(a, b) || open(b, a)
+        }
+        (Rel::Eq | Rel::Fits, Rel::Fits) => a == c && (admits(d, b) || says(b, d)),
         (Rel::Same | Rel::Eq, Rel::In) => (a == c && element(b, d)) || (b == c && element(a, d)),
         (Rel::In, Rel::In) => a == c && within(b, d),
         (Rel::NotIn, Rel::NotIn) => a == c && within(d, b),

@@ -1,7 +1,9 @@
 //! Two wordings of one requirement.
 
+use super::direction::permissive;
 use super::words::{
-    ABSOLUTES, HEDGES, Modal, Quantity, SCOPE, contains, count, modal, quantities, words,
+    ABSOLUTES, HEDGES, Modal, OPPOSITES, SCOPE, contains, count, in_one_unit, modal, quantities,
+    words,
 };
 use crate::config::Config;
 use crate::finding::Verdict;
@@ -13,7 +15,7 @@ pub type Judged = (&'static str, Verdict, String);
 /// Compares two wordings; nothing if they say the same.
 pub fn judge(old: &str, new: &str, config: &Config) -> Vec<Judged> {
     let (a, b) = (words(old), words(new));
-    if essence(&a) == essence(&b) {
+    if essence(&in_one_unit(&a)) == essence(&in_one_unit(&b)) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -23,6 +25,8 @@ pub fn judge(old: &str, new: &str, config: &Config) -> Vec<Judged> {
     lattices(&a, &b, config, &mut found);
     numbers(&a, &b, &mut found);
     scope(&a, &b, &mut found);
+    opposites(&a, &b, &mut found);
+    shortened(&a, &b, &mut found);
     if found.is_empty() {
         found.push((
             "Q09",
@@ -186,127 +190,6 @@ fn lattices(a: &[String], b: &[String], config: &Config, found: &mut Vec<Judged>
     }
 }
 
-/// Words beside a number that is to be small.
-const MORE: &[&str] = &[
-    "within",
-    "at most",
-    "no more than",
-    "not more than",
-    "under",
-    "less than",
-    "below",
-    "up to",
-    "maximum",
-    "max",
-    "timeout",
-    "latency",
-    "fewer than",
-    "lose",
-    "loss",
-    "downtime",
-    "retries",
-    "retry",
-    "delay",
-    "lag",
-    "staleness",
-    "before",
-    "error rate",
-    "p99",
-    "p95",
-    "exceed",
-    "faster than",
-    "not exceed",
-    "drop",
-    "drops",
-    "tolerance",
-    "in",
-    "takes",
-    "respond",
-    "responds",
-    "recovers",
-    "failures",
-    "errors",
-    "warnings",
-    "requests",
-];
-
-/// Words beside a number that is to be large.
-const LESS: &[&str] = &[
-    "at least",
-    "no fewer than",
-    "no less than",
-    "minimum",
-    "min",
-    "keep",
-    "keeps",
-    "retain",
-    "retains",
-    "retained",
-    "retention",
-    "kept",
-    "availability",
-    "available",
-    "coverage",
-    "more than",
-    "over",
-    "survive",
-    "survives",
-    "tolerate",
-    "tolerates",
-    "throughput",
-    "replicas",
-    "copies",
-    "uptime",
-    "sustain",
-    "sustains",
-    "greater than",
-    "above",
-    "every",
-    "support",
-    "supports",
-    "handle",
-    "handles",
-    "stored",
-    "backups",
-];
-
-/// Which way of a number is permissive: more, less, or unknown.
-fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
-    let text = &quantity.text;
-    if text.starts_with(['<', '≤']) {
-        return Some(true);
-    }
-    if text.starts_with(['>', '≥']) {
-        return Some(false);
-    }
-    // The nearest telling word before the number decides, then any word.
-    let before = &words[quantity.at.saturating_sub(4)..quantity.at];
-    let said = |list: &[String], any: &[&str]| any.iter().any(|word| contains(list, word));
-    if said(before, &["tolerate", "tolerates", "survive", "survives", "withstand", "withstands"]) {
-        return Some(false);
-    }
-    // A load that is to be carried, unless it is a limit.
-    let after = &words[quantity.at..(quantity.at + 5).min(words.len())];
-    let limit = ["at most", "no more than", "not more than", "limit", "exceed", "up to"];
-    let load = ["per", "concurrent", "rps", "qps", "ops", "simultaneous"];
-    if quantity.kind.is_empty() && said(after, &load) && !said(before, &limit) {
-        return Some(false);
-    }
-    let nearest = |list: &[&str]| list.iter().any(|word| contains(before, word));
-    match (nearest(MORE), nearest(LESS)) {
-        (true, false) => return Some(true),
-        (false, true) => return Some(false),
-        _ => {}
-    }
-    let anywhere = |list: &[&str]| list.iter().filter(|word| contains(words, word)).count();
-    match (anywhere(MORE), anywhere(LESS)) {
-        (0, 0) => None,
-        (more, less) if more > less => Some(true),
-        (more, less) if less > more => Some(false),
-        _ => None,
-    }
-}
-
 fn numbers(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     let (old, new) = (quantities(a), quantities(b));
     if old.len() != new.len() {
@@ -336,6 +219,39 @@ fn scope(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     let added = SCOPE.iter().find(|phrase| contains(b, phrase) && !contains(a, phrase));
     if let Some(phrase) = added {
         found.push(("Q07", Verdict::Weaker, format!("put off: {phrase}")));
+    }
+}
+
+/// `before` where it said `after`: another promise, and no order between the two.
+fn opposites(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    for (one, other) in OPPOSITES.iter().flat_map(|(x, y)| [(x, y), (y, x)]) {
+        let lost = count(a, one) > count(b, one);
+        if lost && count(a, other) < count(b, other) {
+            found.push(("Q03", Verdict::Changed, format!("says {other} instead of {one}")));
+        }
+    }
+}
+
+/// Words that open a condition: without it, more is asked for.
+const CONDITIONS: &[&str] = &[
+    "if", "when", "unless", "while", "except", "for", "with", "without", "after", "before",
+    "until", "where", "only", "not", "no", "never", "but", "than",
+];
+
+/// The same words without the last part of an enumeration: `the file and line` became `the file`.
+fn shortened(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    if !found.is_empty() || b.len() >= a.len() {
+        return;
+    }
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let tail = b.len() - head;
+    if a[a.len() - tail..] != b[head..] {
+        return;
+    }
+    let lost = &a[head..a.len() - tail];
+    let listed = lost.first().is_some_and(|word| word == "and");
+    if listed && !lost.iter().any(|word| CONDITIONS.contains(&word.as_str())) {
+        found.push(("Q09", Verdict::Weaker, format!("no longer says: {}", lost.join(" "))));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requirements in prose: Markdown, plans of Assay, criteria in contracts.
 
+mod direction;
 mod judge;
 mod plan;
 mod rules;

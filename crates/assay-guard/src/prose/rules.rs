@@ -264,7 +264,7 @@ impl Documents<'_> {
         }
         let judged = judge(&a.text, &b.text, self.config);
         let decided = judged.iter().any(|(rule, _, _)| *rule != "Q09");
-        let differs = !judged.is_empty();
+        let differs = judged.iter().any(|(_, verdict, _)| *verdict != Verdict::Stronger);
         for (rule, verdict, reason) in judged {
             // What has no id is only told where the words decide.
             if a.id.is_some() || decided {

@@ -79,7 +79,20 @@ pub const ABSOLUTES: &[&[&str]] = &[
         "at no time",
         "nothing",
     ],
-    &["always", "every", "all", "each", "any", "entire", "whole", "at all times", "100%"],
+    &[
+        "always",
+        "every",
+        "all",
+        "each",
+        "any",
+        "entire",
+        "whole",
+        "at all times",
+        "100%",
+        "without exception",
+    ],
+    &["majority", "quorum"],
+    &["in order", "ordered", "in sequence", "same order"],
     &["exactly", "precisely", "exact"],
     &["only", "solely", "exclusively"],
     &["at most", "no more than", "not more than", "up to", "maximum"],
@@ -94,6 +107,22 @@ pub const ABSOLUTES: &[&[&str]] = &[
     &["exactly once", "exactly-once", "idempotent"],
     &["guarantees", "guarantee", "guaranteed", "ensures", "ensure"],
     &["strictly", "strict"],
+];
+
+/// Words that say the opposite of each other.
+pub const OPPOSITES: &[(&str, &str)] = &[
+    ("before", "after"),
+    ("increase", "decrease"),
+    ("increases", "decreases"),
+    ("enabled", "disabled"),
+    ("allow", "deny"),
+    ("allowed", "denied"),
+    ("ascending", "descending"),
+    ("with", "without"),
+    ("first", "last"),
+    ("inside", "outside"),
+    ("include", "exclude"),
+    ("includes", "excludes"),
 ];
 
 /// Words that put something off.
@@ -208,7 +237,7 @@ pub fn modal(words: &[String]) -> Modal {
 pub struct Quantity {
     /// The value in the base unit.
     pub value: f64,
-    /// The kind of unit: `time`, `bytes`, `%`, or nothing.
+    /// The kind of unit: `time`, `bytes`, `%`, `percentile`, or nothing.
     pub kind: &'static str,
     /// Where it is among the words.
     pub at: usize,
@@ -232,6 +261,7 @@ fn unit(word: &str) -> Option<(f64, &'static str)> {
         "kb" | "kib" => (1024.0, "bytes"),
         "mb" | "mib" => (1_048_576.0, "bytes"),
         "gb" | "gib" => (1_073_741_824.0, "bytes"),
+        "tb" | "tib" => (1_099_511_627_776.0, "bytes"),
         "%" | "percent" => (1.0, "%"),
         _ => return None,
     })
@@ -242,10 +272,49 @@ const NUMBERS: [&str; 13] = [
     "eleven", "twelve",
 ];
 
+/// The words with numbers in one unit of their kind: `5 s` and `5000 ms` are the same.
+pub fn in_one_unit(words: &[String]) -> Vec<String> {
+    let quantities = quantities(words);
+    let mut found = Vec::with_capacity(words.len());
+    let mut skip = None;
+    for (at, word) in words.iter().enumerate() {
+        if skip == Some(at) {
+            continue;
+        }
+        match quantities.iter().find(|quantity| quantity.at == at && !quantity.kind.is_empty()) {
+            Some(quantity) => {
+                let sign = word.chars().take_while(|c| !c.is_ascii_alphanumeric());
+                let value = format!("{:e} {}", quantity.value, quantity.kind);
+                found.push(sign.chain(value.chars()).collect());
+                // The unit that stands alone after it is part of it.
+                let alone = word.ends_with(|c: char| c.is_ascii_digit()) || unit(word).is_none();
+                let next = words.get(at + 1).and_then(|next| unit(next));
+                skip = (alone && next.is_some_and(|(_, kind)| kind == quantity.kind))
+                    .then_some(at + 1);
+            }
+            None => found.push(word.clone()),
+        }
+    }
+    found
+}
+
+/// The percentile a word names: `p99`, `p99.9`.
+fn percentile(word: &str, next: &str) -> Option<f64> {
+    let spelled = word
+        .strip_prefix('p')
+        .or_else(|| word.strip_suffix("th").filter(|_| next.starts_with("percentile")));
+    spelled?.parse().ok().filter(|value: &f64| (0.0..=100.0).contains(value))
+}
+
 /// The numbers in words.
 pub fn quantities(words: &[String]) -> Vec<Quantity> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
+        let following = words.get(at + 1).map_or("", String::as_str);
+        if let Some(value) = percentile(word, following) {
+            found.push(Quantity { value, kind: "percentile", at, text: word.clone() });
+            continue;
+        }
         let bare = word.trim_start_matches(['<', '>', '=', '≤', '≥', '~', '$', '±']);
         let digits = bare
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_')))

@@ -192,7 +192,10 @@ impl Pair<'_> {
                 let reason =
                     format!("{} is replaced by {} when this is checked", new.name, new.value);
                 let lines = (None, Some(new.line));
-                self.push("C05", &new.name, Verdict::Suspect, lines, reason, findings);
+                // What is checked under a name is then something else.
+                let checked = self.old.1.checked().any(|(name, _)| name == new.name);
+                let verdict = if checked { Verdict::Weaker } else { Verdict::Suspect };
+                self.push("C05", &new.name, verdict, lines, reason, findings);
             }
         }
     }

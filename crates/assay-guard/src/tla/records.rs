@@ -24,6 +24,9 @@ pub struct Kills {
     pub configuration: String,
     /// What explored it.
     pub engine: String,
+    /// Different states of a mutant that were looked at, the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states_max: Option<u64>,
     /// Mutants that could not be explored to the end; what they are not killed by is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
@@ -139,6 +142,7 @@ pub fn compare_kills(old: Placed<'_, Kills>, new: Placed<'_, Kills>) -> Vec<Find
             findings.push(finding(id("S03"), object, Verdict::Suspect, (None, Some(side)), reason));
         }
     }
+    findings.extend(explored_less(&old, &new));
     if after.mutants.len() < before.mutants.len() {
         let counts = [before, after].map(|kills| format!("{} mutants", kills.mutants.len()));
         let old = Side { file: old.file, line: old.line("mutants"), text: &counts[0] };
@@ -149,6 +153,23 @@ pub fn compare_kills(old: Placed<'_, Kills>, new: Placed<'_, Kills>) -> Vec<Find
         findings.push(finding(id("S02"), object, Verdict::Suspect, both, reason));
     }
     findings
+}
+
+/// A record of mutants that were explored less far than before.
+fn explored_less(old: &Placed<'_, Kills>, new: &Placed<'_, Kills>) -> Option<Finding> {
+    let (before, after) = (old.record.states_max, new.record.states_max);
+    let words = |most: Option<u64>| most.map_or("all".to_string(), |most| format!("up to {most}"));
+    let is_less = after.is_some_and(|after| before.is_none_or(|before| after < before));
+    // Where time was the limit before, states are the better one: they are the same every time.
+    if !is_less || (before.is_none() && !old.record.undecided.is_empty()) {
+        return None;
+    }
+    let texts = [before, after].map(|most| format!("{} states", words(most)));
+    let reason = format!("mutants are explored {} instead of {}", texts[1], texts[0]);
+    let old_side = Side { file: old.file, line: old.line("states-max"), text: &texts[0] };
+    let new_side = Side { file: new.file, line: new.line("states-max"), text: &texts[1] };
+    let object = format!("{}!states", old.record.module);
+    Some(finding(id("S02"), object, Verdict::Suspect, (Some(old_side), Some(new_side)), reason))
 }
 
 fn noticed_less(lost: &[&String], before: &Kills, first: &str) -> String {

@@ -315,6 +315,13 @@ impl<'s> Reader<'s> {
             (Term::Logic(then), Term::Logic(otherwise)) => {
                 logic(Formula::either(condition, *then, *otherwise))
             }
+            // `IF c THEN TRUE ELSE x > 0`: one side says that both are statements.
+            (Term::Logic(then), otherwise) => {
+                logic(Formula::either(condition, *then, Formula::Atom(otherwise)))
+            }
+            (then, Term::Logic(otherwise)) => {
+                logic(Formula::either(condition, Formula::Atom(then), *otherwise))
+            }
             (then, otherwise) => Term::apply("if", vec![logic(condition), then, otherwise]),
         }
     }

@@ -78,11 +78,24 @@ pub fn kill_leaves_nothing(mut outer: Command) {
     assert_eq!(interfaces(), before);
 }
 
+/// The same command, which hears SIGINT even if whoever started these tests ignores it, as a shell
+/// does for its jobs in the background: what is ignored is inherited.
+fn hearing_interrupts(command: &Command) -> Command {
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
+    let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    hearing.envs(set);
+    if let Some(directory) = command.get_current_dir() {
+        hearing.current_dir(directory);
+    }
+    hearing
+}
+
 pub fn exit_codes(program: &dyn Fn() -> Command) {
     let status = program().arg("--role-exit").status().expect("it can be started");
     assert_eq!(status.code(), Some(7));
     for (signal, code) in [("-TERM", 143), ("-INT", 130)] {
-        let mut outer = program();
+        let mut outer = hearing_interrupts(&program());
         outer.arg("--role-hold");
         let (mut child, _out, _line) = started(outer);
         let pid = child.id().to_string();

@@ -3,20 +3,29 @@
 //! The chain of a [`Ledger`](crate::Ledger) only grows. What a server serves also changes and
 //! goes, and must do so together: events, the state they lead to and the answer that was given for
 //! them are one commit, or none of them is there. A [`Store`] is exactly that much of a database,
-//! so that there can be several. A [`Transaction`] collects what is to be written together, reads
+//! so that there can be several: a file of SQLite ([`SqliteStore`]), or a database of PostgreSQL
+//! (`PostgresStore`, a feature). A [`Transaction`] collects what is to be written together, reads
 //! through what it has collected, and can forget the latest part of it.
 
+mod error;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod sqlite;
 mod transaction;
 
+pub use error::StoreError;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{STORE_NAME, SqliteStore};
 pub use transaction::{Savepoint, Transaction};
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// The largest value.
 pub const VALUE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The longest key. PostgreSQL finds no longer ones.
+pub const KEY_BYTES_MAX: usize = 2048;
 
 /// A key and what stands there.
 pub type Pair = (String, Vec<u8>);
@@ -71,46 +80,6 @@ impl KeyRange {
     }
 }
 
-/// Why a store does not do what it is asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The database says no.
-    #[error("{}: cannot {doing}: {source}", path.display())]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// What was tried.
-        doing: &'static str,
-        /// Why not.
-        source: sqlx::Error,
-    },
-    /// The file is none of ours.
-    #[error("{}: this is not a store of Assay; choose another directory", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Written by a later version.
-    #[error("{}: format {found} is of a later Assay than this one; use that", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-    },
-    /// A value that is too large.
-    #[error("the value of `{key}` has {bytes} bytes, more than {VALUE_BYTES_MAX}")]
-    Size {
-        /// Its key.
-        key: String,
-        /// How large it is.
-        bytes: usize,
-    },
-    /// The machine gives no runtime.
-    #[error("cannot start the database: {0}")]
-    Start(#[source] std::io::Error),
-}
-
 /// Keeps pairs. All calls block.
 pub trait Store: Send {
     /// What stands at a key.
@@ -125,9 +94,26 @@ pub trait Store: Send {
     /// If the database says no.
     fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError>;
 
-    /// Writes all or nothing. It is durable when this returns.
+    /// Writes all or nothing. It is durable when this returns. Nothing at all is no commit, but
+    /// tells whether the store could still be written.
     ///
     /// # Errors
-    /// If the database says no; then nothing was written, as far as it is known.
+    /// If the database says no; then nothing was written. If that is not known, or another writer
+    /// has taken the store, the error [is final](StoreError::is_final).
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError>;
+}
+
+/// What no store takes.
+fn check_sizes(writes: &Writes) -> Result<(), StoreError> {
+    for (key, value) in writes {
+        if key.len() > KEY_BYTES_MAX {
+            let start = key.chars().take(64).collect();
+            return Err(StoreError::KeySize { start, bytes: key.len() });
+        }
+        let bytes = value.as_ref().map_or(0, Vec::len);
+        if bytes > VALUE_BYTES_MAX {
+            return Err(StoreError::Size { key: key.clone(), bytes });
+        }
+    }
+    Ok(())
 }

@@ -1,9 +1,9 @@
 //! Pairs in SQLite: one file, one table, one commit at a time.
 
-use super::{KeyRange, Order, Pair, Store, StoreError, VALUE_BYTES_MAX, Writes};
+use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_sizes};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -23,7 +23,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, val
 /// them is seen by all.
 #[derive(Debug)]
 pub struct SqliteStore {
-    path: PathBuf,
+    place: String,
     runtime: Runtime,
     connection: SqliteConnection,
 }
@@ -47,10 +47,11 @@ impl SqliteStore {
         let runtime = runtime.map_err(StoreError::Start)?;
         let connection = runtime.block_on(SqliteConnection::connect_with(&options));
         let connection = connection.map_err(|source| {
-            let path = path.clone();
-            StoreError::Database { path, doing: "open", source }
+            let place = path.display().to_string();
+            StoreError::Database { place, doing: "open", source }
         })?;
-        let mut store = SqliteStore { path, runtime, connection };
+        let place = path.display().to_string();
+        let mut store = SqliteStore { place, runtime, connection };
         store.check_format()?;
         Ok(store)
     }
@@ -62,8 +63,8 @@ impl SqliteStore {
         match (application_id, found, tables) {
             (0, 0, 0) => self.make(),
             (APPLICATION_ID, FORMAT_VERSION, _) => Ok(()),
-            (APPLICATION_ID, _, _) => Err(StoreError::Newer { path: self.path.clone(), found }),
-            _ => Err(StoreError::Foreign { path: self.path.clone() }),
+            (APPLICATION_ID, _, _) => Err(StoreError::Newer { place: self.place.clone(), found }),
+            _ => Err(StoreError::Foreign { place: self.place.clone() }),
         }
     }
 
@@ -91,8 +92,8 @@ impl SqliteStore {
     }
 
     fn trouble(&self, doing: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
-        let path = self.path.clone();
-        move |source| StoreError::Database { path, doing, source }
+        let place = self.place.clone();
+        move |source| StoreError::Database { place, doing, source }
     }
 }
 
@@ -121,12 +122,9 @@ impl Store for SqliteStore {
     }
 
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
-        let too_large = |(key, value): (&String, &Option<Vec<u8>>)| {
-            let bytes = value.as_ref().map_or(0, Vec::len);
-            (bytes > VALUE_BYTES_MAX).then(|| StoreError::Size { key: key.clone(), bytes })
-        };
-        if let Some(error) = writes.iter().find_map(too_large) {
-            return Err(error);
+        check_sizes(writes)?;
+        if writes.is_empty() {
+            return Ok(());
         }
         let connection = &mut self.connection;
         let written = self.runtime.block_on(async {

@@ -88,8 +88,8 @@ impl<'a> Transaction<'a> {
     /// Writes all of it.
     ///
     /// # Errors
-    /// If the store cannot; then nothing was written, as far as it is known.
+    /// Those of [`Store::commit`].
     pub fn commit(self) -> Result<(), StoreError> {
-        if self.writes.is_empty() { Ok(()) } else { self.store.commit(&self.writes) }
+        self.store.commit(&self.writes)
     }
 }

@@ -1,7 +1,6 @@
 //! What a ledger promises: order, durability of what it names, one writer, and that no change goes
 //! unnoticed.
 
-mod keyed;
 mod promises;
 mod support;
 mod tampering;

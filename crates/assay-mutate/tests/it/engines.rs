@@ -11,7 +11,7 @@ fn limits() -> Limits {
 
 fn matrix(engine: &dyn Engine, source: &str, cfg: &str) -> Matrix {
     let (_directory, model) = model(source, cfg);
-    let effort = Effort { mutants_max: 0, only: None, limits: limits() };
+    let effort = Effort { mutants_max: 0, only: None, states_max: None, limits: limits() };
     run(engine, &model, &effort, &Progress::default()).expect("it is explored")
 }
 
@@ -73,6 +73,24 @@ fn a_limit_leaves_open_what_was_not_seen() {
 }
 
 #[test]
+fn a_limit_on_states_cuts_at_the_same_place_each_time_and_says_so() {
+    let endless = BANK.replace("@ + 1", "@ + 2");
+    for engine in engines() {
+        let (_directory, model) = model(&endless, CFG);
+        let few = Limits { states: Some(100), ..limits() };
+        let ask = || engine.ask(&model, &model.question(), &few).expect("an answer");
+        let answer = ask();
+        assert!(answer.bounded && answer.stopped.is_none(), "{}: {answer:?}", engine.name());
+        assert!(answer.undecided.is_empty(), "{}: {answer:?}", engine.name());
+        assert!(answer.violated.contains("Conserved"), "{}: {answer:?}", engine.name());
+        assert_eq!(answer, ask(), "{}", engine.name());
+        let (_directory, sound) = bank();
+        let whole = engine.ask(&sound, &sound.question(), &few).expect("an answer");
+        assert!(!whole.bounded, "{}: it has fewer: {whole:?}", engine.name());
+    }
+}
+
+#[test]
 fn a_condition_that_never_holds_and_a_step_that_is_never_taken_are_found() {
     let vacuous = BANK
         .replace("bal[a] = 0 =>", "bal[a] = 7 =>")
@@ -97,7 +115,7 @@ fn a_condition_that_never_holds_and_a_step_that_is_never_taken_are_found() {
 fn a_property_made_trivial_notices_less_and_a_quick_look_sees_it() {
     let Some(engine) = engines().into_iter().last() else { return };
     let (_directory, sound) = bank();
-    let effort = Effort { mutants_max: 10, only: None, limits: limits() };
+    let effort = Effort { mutants_max: 10, only: None, states_max: None, limits: limits() };
     let whole = run(&*engine, &sound, &effort, &Progress::default()).expect("explored");
     let kills = whole.kills();
     let text = kills.to_toml();

@@ -11,14 +11,14 @@ use crate::recorder::Recorder;
 use crate::spec::{Opening, WindowSpec};
 use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
 use assay_plan::landing::{Signal as Named, Term};
-use assay_sut::Cluster;
+use assay_sut::{Cluster, SutError};
 use assay_verdict::{Landing, Signal};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often signals are read while a fault is on.
@@ -204,11 +204,17 @@ impl Stage<'_> {
         let began = Instant::now();
         let start_ns = self.recorder.open_epoch(&spec.id);
         record.start_ns = Some(start_ns);
-        let mut watches = self.watches(spec, start_ns, began);
+        let started = Arc::new(AtomicU64::new(0));
+        let mut watches = self.watches(spec, start_ns, began, &started);
         let killed = prepared.killed.clone();
         let injected = self.inject(spec, prepared);
         match injected {
-            Ok(guard) => self.hold_and_heal(&mut record, spec, guard, killed, &mut watches),
+            Ok(mut guard) => {
+                self.hold(spec, &mut guard, &mut watches);
+                self.start_again(&mut guard, killed, started);
+                self.heal(&mut record, guard);
+                watches.iter_mut().for_each(|(_, watch)| watch.sample());
+            }
             Err(trouble) => record.trouble = Some(trouble),
         }
         record.end_ns = Some(self.recorder.close_epoch(&spec.id));
@@ -246,14 +252,8 @@ impl Stage<'_> {
         self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
     }
 
-    fn hold_and_heal(
-        &self,
-        record: &mut WindowRecord,
-        spec: &WindowSpec,
-        mut guard: Guard,
-        killed: Vec<usize>,
-        watches: &mut [(SideOf, Watch<'_>)],
-    ) {
+    /// Lets the fault be, for as long as it is to last.
+    fn hold(&self, spec: &WindowSpec, guard: &mut Guard, watches: &mut [(SideOf, Watch<'_>)]) {
         let until = Instant::now() + Duration::from_millis(spec.hold_ms);
         while Instant::now() < until && !self.crew.stop.load(Ordering::Relaxed) {
             guard.sample();
@@ -261,13 +261,26 @@ impl Stage<'_> {
             let left = until.saturating_duration_since(Instant::now());
             std::thread::sleep(left.min(LOOK_STEP));
         }
-        if !killed.is_empty() && !self.crew.stop.load(Ordering::Relaxed) {
-            let cluster = Arc::clone(self.cluster);
-            guard.restart_with(move || {
-                let again = killed.iter().map(|&node| cluster.restart(node));
-                again.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
-            });
+    }
+
+    /// Has healing start what was killed, and counts what it started.
+    fn start_again(&self, guard: &mut Guard, killed: Vec<usize>, started: Arc<AtomicU64>) {
+        if killed.is_empty() || self.crew.stop.load(Ordering::Relaxed) {
+            return;
         }
+        let cluster = Arc::clone(self.cluster);
+        guard.restart_with(move || {
+            let again = killed.iter().map(|&node| {
+                let process = cluster.restart(node)?;
+                started.fetch_add(1, Ordering::Relaxed);
+                Ok(process)
+            });
+            let again: Result<Vec<_>, SutError> = again.collect();
+            again.map_err(|error| error.to_string())
+        });
+    }
+
+    fn heal(&self, record: &mut WindowRecord, mut guard: Guard) {
         match guard.heal() {
             Ok(healed) => {
                 record.parts = healed.parts;
@@ -281,7 +294,6 @@ impl Stage<'_> {
                 record.trouble = Some(error.to_string());
             }
         }
-        watches.iter_mut().for_each(|(_, watch)| watch.sample());
     }
 
     /// Both sides of every pair of terms; the injector's own counter stands in where the plan asks
@@ -329,6 +341,7 @@ impl Stage<'_> {
         spec: &WindowSpec,
         start_ns: i64,
         began: Instant,
+        started: &Arc<AtomicU64>,
     ) -> Vec<(SideOf, Watch<'_>)> {
         let mut watches = Vec::new();
         let sides = [(SideOf::Injector, &spec.injector), (SideOf::Victim, &spec.victim)];
@@ -337,9 +350,16 @@ impl Stage<'_> {
                 if side == SideOf::Injector && is_own(&term) {
                     continue;
                 }
-                let mut watch = Watch::begin(&term, self.reader(&term, start_ns, began));
+                let is_restart = term.signal == Named::Known(RESTARTED);
+                let read = match is_restart {
+                    true => reader_of(Arc::clone(started)),
+                    false => self.reader(&term, start_ns, began),
+                };
+                let mut watch = Watch::begin(&term, read);
                 let hold = Duration::from_millis(spec.hold_ms);
-                watch.open(Some(term.within.map_or(hold, |time| time.0)));
+                // Starting again is the end of such a fault: it comes when its time is over.
+                let time = term.within.map_or(hold, |time| time.0);
+                watch.open((!is_restart).then_some(time));
                 watches.push((side, watch));
             }
         }
@@ -380,13 +400,19 @@ impl Stage<'_> {
                 let p99 = self.recorder.latency_p99_ns(start_ns);
                 Some(p99.unwrap_or(0) / 1_000_000)
             }),
-            "restarted" => Box::new(|| self.cluster.signal("restarts", None)),
             other => {
                 let other = other.to_string();
                 Box::new(move || self.cluster.signal(&other, None))
             }
         }
     }
+}
+
+/// What the injector counts when it starts nodes again. That they are ready is for victims to show.
+const RESTARTED: &str = "restarted";
+
+fn reader_of(counter: Arc<AtomicU64>) -> Box<dyn FnMut() -> Option<u64> + Send> {
+    Box::new(move || Some(counter.load(Ordering::Relaxed)))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

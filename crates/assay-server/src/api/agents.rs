@@ -1,11 +1,12 @@
 //! Agents: what they are, in versions that never change.
 
 use super::fields::Fields;
-use super::models::SCRIPTED;
 use super::page::{Wanted, page};
+use super::query::Times;
 use super::reply::Reply;
 use super::serve::{App, Call};
-use super::tools::parse_tools;
+use super::skill_references::parse_references;
+use super::tools::{check_servers, parse_servers, parse_tools};
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::store::{Stored, Unit, folder, read_record};
@@ -23,6 +24,14 @@ fn version_key(workspace: &str, id: &str, version: u64) -> String {
     format!("{}/{workspace}/{id}/{version:010}", folder::VERSIONS)
 }
 
+/// Where a version of an agent stands; `None` is the latest.
+pub fn agent_key(workspace: &str, id: &str, version: Option<u64>) -> String {
+    match version {
+        None => format!("{}/{workspace}/{id}", folder::AGENTS),
+        Some(version) => version_key(workspace, id, version),
+    }
+}
+
 /// A version of an agent; `None` is the latest.
 pub fn find_agent(
     unit: &mut Unit,
@@ -30,10 +39,7 @@ pub fn find_agent(
     id: &str,
     version: Option<u64>,
 ) -> Result<Option<Stored>, ApiError> {
-    match version {
-        None => unit.get(&format!("{}/{workspace}/{id}", folder::AGENTS)),
-        Some(version) => unit.get(&version_key(workspace, id, version)),
-    }
+    unit.get(&agent_key(workspace, id, version))
 }
 
 fn missing(id: &str) -> ApiError {
@@ -59,9 +65,12 @@ fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiEr
         let mut one = Fields::of(json!({"tools": value}), "agent")?;
         wire.insert("tools".into(), parse_tools(one.array("tools")?)?.into());
     }
-    for field in ["skills", "mcp_servers", "multiagent"] {
-        fields.unsupported(field)?;
+    if let Some(value) = fields.take("mcp_servers") {
+        let mut one = Fields::of(json!({"mcp_servers": value}), "agent")?;
+        wire.insert("mcp_servers".into(), parse_servers(one.array("mcp_servers")?)?.into());
     }
+    check_servers(wire)?;
+    fields.unsupported("multiagent")?;
     if let Some(identity) = fields.value("execution_identity")
         && identity != json!({"type": "service_account"})
     {
@@ -79,13 +88,9 @@ fn parse_model(value: Value) -> Result<Value, ApiError> {
     };
     let mut fields = Fields::of(value, "model")?;
     let id = fields.required_text("id", NAME_MAX)?;
-    if id != SCRIPTED {
-        let what = format!("this server has no such model; it has `{SCRIPTED}`");
-        return Err(fields.bad("id", &what));
-    }
     let speed = fields.text("speed", NAME_MAX)?.unwrap_or_else(|| "standard".to_string());
     if speed != "standard" {
-        return Err(fields.bad("speed", "must be standard: a script has no other"));
+        return Err(fields.bad("speed", "must be standard: this server has no other"));
     }
     fields.unsupported("effort")?;
     fields.unsupported("inference_geo")?;
@@ -114,17 +119,21 @@ fn insert(unit: &mut Unit, workspace: &str, wire: Map<String, Value>) -> Result<
 
 /// `POST /v1/agents`
 pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
-    let fields = Fields::parse(&body)?;
+    let mut fields = Fields::parse(&body)?;
     call.query.finish()?;
+    let skills = parse_references(app, &call.workspace, &mut fields).await?;
+    let engines = app.engines.clone();
     app.kernel
         .run(move |unit| {
             let mut wire = fresh(unit.new_id(prefix::AGENT), &rfc3339(now_ms()));
+            wire.extend(skills.map(|skills| ("skills".to_string(), skills)));
             change(&mut wire, fields)?;
             for required in ["name", "model"] {
                 if !wire.contains_key(required) {
                     return Err(ApiError::invalid(format!("{required}: Field required")));
                 }
             }
+            engines.check_agent(&wire)?;
             insert(unit, &call.workspace, wire)
         })
         .await
@@ -142,6 +151,8 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
             None => return Err(ApiError::invalid("version: must be a positive integer")),
         },
     };
+    let skills = parse_references(app, &call.workspace, &mut fields).await?;
+    let engines = app.engines.clone();
     app.kernel
         .run(move |unit| {
             let found = find_agent(unit, &call.workspace, &call.id, None)?;
@@ -154,10 +165,12 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 return Err(ApiError::conflict(STALE));
             }
             let mut wire = stored.wire.clone();
+            wire.extend(skills.map(|skills| ("skills".to_string(), skills)));
             change(&mut wire, fields)?;
             if wire == stored.wire {
                 return Ok(Value::Object(wire));
             }
+            engines.check_agent(&wire)?;
             wire.insert("version".into(), (current + 1).into());
             wire.insert("updated_at".into(), rfc3339(now_ms()).into());
             insert(unit, &call.workspace, wire)
@@ -211,20 +224,24 @@ pub async fn archive(app: &App, call: Call) -> Result<Reply, ApiError> {
 }
 
 /// `GET /v1/agents`
-pub async fn list(app: &App, call: Call) -> Result<Reply, ApiError> {
-    list_stored(app, call, folder::AGENTS).await
+pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
+    let created = call.query.created()?;
+    let folder = format!("{}/{}", folder::AGENTS, call.workspace);
+    list_stored(app, call, folder, created).await
 }
 
-/// The lists of agents and environments: newest first, archived ones only if asked for.
+/// The lists of agents, environments, vaults and credentials: newest first, archived ones only if
+/// asked for.
 pub async fn list_stored(
     app: &App,
     mut call: Call,
-    folder: &'static str,
+    folder: String,
+    created: Times,
 ) -> Result<Reply, ApiError> {
     let include_archived = call.query.flag("include_archived")?;
     let wanted = Wanted {
-        folder: format!("{folder}/{}", call.workspace),
-        filter: format!("{folder} {include_archived}"),
+        filter: format!("{folder} {include_archived} {created:?}"),
+        folder,
         order: Order::Descending,
         limit: call.query.limit(20)?,
         page: call.query.one("page"),
@@ -233,7 +250,8 @@ pub async fn list_stored(
     let found = app.reader.ask(move |store| {
         let found = page(store, &wanted, |_, (_, value)| {
             let stored: Stored = serde_json::from_slice(value)?;
-            Ok(include_archived || !stored.is_archived())
+            let at = stored.wire.get("created_at").and_then(Value::as_str).unwrap_or_default();
+            Ok((include_archived || !stored.is_archived()) && created.contain(at))
         })?;
         let read = |(_, value): &(String, Vec<u8>)| read_record::<Stored>(Some(value.clone()));
         let data: Result<Vec<_>, ApiError> = found.pairs.iter().map(read).collect();
@@ -272,7 +290,7 @@ pub(crate) fn demo_agent(unit: &mut Unit, workspace: &str) -> Result<Value, ApiE
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
     let body = json!({
         "name": "demo",
-        "model": SCRIPTED,
+        "model": crate::engine::SCRIPTED,
         "tools": [
             {"type": "agent_toolset_20260401",
              "configs": [{"name": "bash", "permission_policy": {"type": "always_ask"}}]},

@@ -1,9 +1,11 @@
 //! How sessions end, and how they are taken up again: archive, delete, restart.
 
+use super::equip::strip;
 use super::idempotency::keys_of_path;
 use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::{load_unit, uses, wire};
+use crate::engine::forget_outputs;
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::store::{Kernel, Reader, SessionKey, folder};
@@ -46,7 +48,9 @@ pub async fn archive(app: &App, call: Call) -> Result<Reply, ApiError> {
 pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
     call.query.finish()?;
     let key = SessionKey { workspace: call.workspace, id: call.id };
-    app.kernel
+    let place = key.clone();
+    let gone = app
+        .kernel
         .run(move |unit| {
             let (record, _) = load_unit(unit, &key)?;
             unit.step(&key, &Input::Delete)?.map_err(|_| {
@@ -56,6 +60,8 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
                 )
             })?;
             unit.delete_below(&key.at(folder::EVENTS))?;
+            unit.delete_below(&key.at(folder::MEMORY))?;
+            let outputs = forget_outputs(unit, &key)?;
             let path = format!("/v1/sessions/{}/events", key.id);
             unit.delete_below(&keys_of_path(&key.workspace, &path))?;
             for folder in [folder::SESSIONS, folder::STATES, folder::ACTIVE] {
@@ -65,10 +71,16 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
             if let Some(made_by) = record.made_by {
                 unit.transaction.delete(made_by);
             }
-            Ok(json!({"id": key.id, "type": "session_deleted"}))
+            Ok((json!({"id": key.id, "type": "session_deleted"}), outputs))
         })
-        .await
-        .map(|wire| Reply::json(&wire))
+        .await?;
+    let (wire, outputs) = gone;
+    // What stays behind goes at the next start.
+    let _left = strip(app, &place).await;
+    for output in outputs {
+        let _left = tokio::fs::remove_file(app.objects.join(output)).await;
+    }
+    Ok(Reply::json(&wire))
 }
 
 /// Looks at every session that an earlier process left in the middle of something, in all

@@ -1,12 +1,15 @@
-//! Environments: where agents run. This server runs scripts, which reach nothing: whatever asks for
-//! a network, packages or other machines is refused when it is asked for.
+//! Environments: where agents run. What the sandboxes of this server cannot keep is refused when it
+//! is asked for.
 
 use super::agents::list_stored;
 use super::fields::Fields;
+use super::query::Times;
 use super::reply::Reply;
 use super::serve::{App, Call};
+use crate::engine::Engines;
 use crate::error::ApiError;
 use crate::names::now_ms;
+use crate::net::{Reach, check_pattern};
 use crate::store::{Stored, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{prefix, rfc3339};
@@ -15,6 +18,8 @@ use serde_json::{Map, Value, json};
 
 const NAME_MAX: usize = 256;
 const DESCRIPTION_MAX: usize = 2048;
+/// Hosts that one environment may allow.
+const HOSTS_MAX: usize = 256;
 const MANAGERS: [&str; 6] = ["apt", "cargo", "gem", "go", "npm", "pip"];
 
 fn missing(id: &str) -> ApiError {
@@ -40,8 +45,7 @@ fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiEr
         wire.insert("description".into(), description.into());
     }
     if let Some(config) = fields.value("config") {
-        check_config(config)?;
-        wire.insert("config".into(), closed_config());
+        wire.insert("config".into(), parse_config(config)?);
     }
     fields.unsupported("scope")?;
     let known = wire.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -49,29 +53,15 @@ fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiEr
     fields.finish()
 }
 
-/// Only what is closed can be promised.
-fn check_config(config: Value) -> Result<(), ApiError> {
+/// A configuration with what was left out filled in.
+fn parse_config(config: Value) -> Result<Value, ApiError> {
+    let mut parsed = closed_config();
     let mut fields = Fields::of(config, "config")?;
     if fields.required_text("type", NAME_MAX)? != "cloud" {
         return Err(fields.bad("type", "must be cloud: this server has no other"));
     }
     if let Some(networking) = fields.value("networking") {
-        let mut networking = Fields::of(networking, "config.networking")?;
-        if networking.required_text("type", NAME_MAX)? != "limited" {
-            let what = "must be limited: this server cannot open a network";
-            return Err(networking.bad("type", what));
-        }
-        if !networking.array("allowed_hosts")?.is_empty() {
-            let what = "must be empty: this server cannot open a network";
-            return Err(networking.bad("allowed_hosts", what));
-        }
-        for flag in ["allow_mcp_servers", "allow_package_managers"] {
-            if networking.flag(flag)? == Some(true) {
-                let what = "must be false: this server cannot open a network";
-                return Err(networking.bad(flag, what));
-            }
-        }
-        networking.finish()?;
+        parsed["networking"] = parse_networking(networking)?;
     }
     if let Some(packages) = fields.value("packages") {
         let mut packages = Fields::of(packages, "config.packages")?;
@@ -84,7 +74,48 @@ fn check_config(config: Value) -> Result<(), ApiError> {
         }
         packages.finish()?;
     }
-    fields.finish()
+    fields.finish()?;
+    Ok(parsed)
+}
+
+fn parse_networking(networking: Value) -> Result<Value, ApiError> {
+    let mut fields = Fields::of(networking, "config.networking")?;
+    match fields.required_text("type", NAME_MAX)?.as_str() {
+        "limited" => {}
+        "unrestricted" => {
+            fields.finish()?;
+            return Ok(json!({"type": "unrestricted"}));
+        }
+        _ => return Err(fields.bad("type", "must be limited or unrestricted")),
+    }
+    let hosts = fields.array("allowed_hosts")?;
+    if hosts.len() > HOSTS_MAX {
+        return Err(fields.bad("allowed_hosts", &format!("must have at most {HOSTS_MAX} entries")));
+    }
+    let mut known = std::collections::HashSet::new();
+    for (index, host) in hosts.iter().enumerate() {
+        let place = format!("allowed_hosts[{index}]");
+        let name = host.as_str().ok_or_else(|| fields.bad(&place, "must be text"))?;
+        check_pattern(name).map_err(|what| fields.bad(&place, what))?;
+        if !known.insert(name.to_ascii_lowercase()) {
+            return Err(fields.bad(&place, "is there twice"));
+        }
+    }
+    let allows_servers = fields.flag("allow_mcp_servers")?.unwrap_or(false);
+    if fields.flag("allow_package_managers")? == Some(true) {
+        let what = "must be false: this server cannot open that";
+        return Err(fields.bad("allow_package_managers", what));
+    }
+    fields.finish()?;
+    Ok(json!({"type": "limited", "allowed_hosts": hosts, "allow_mcp_servers": allows_servers,
+        "allow_package_managers": false}))
+}
+
+/// What the sandboxes cannot keep is refused by the name of its field.
+fn check_kept(engines: &Engines, wire: &Map<String, Value>) -> Result<(), ApiError> {
+    let config = wire.get("config").cloned().unwrap_or_default();
+    let kept = engines.sandboxes.check(&Reach::of(&config));
+    kept.map_err(|what| ApiError::invalid(format!("config.networking.type: {what}")))
 }
 
 fn fresh(id: String) -> Map<String, Value> {
@@ -108,6 +139,7 @@ fn insert(unit: &mut Unit, workspace: &str, wire: Map<String, Value>) -> Result<
 pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
     let fields = Fields::parse(&body)?;
     call.query.finish()?;
+    let engines = app.engines.clone();
     app.kernel
         .run(move |unit| {
             let mut wire = fresh(unit.new_id(prefix::ENVIRONMENT));
@@ -115,6 +147,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
             if !wire.contains_key("name") {
                 return Err(ApiError::invalid("name: Field required"));
             }
+            check_kept(&engines, &wire)?;
             insert(unit, &call.workspace, wire)
         })
         .await
@@ -123,7 +156,8 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
 
 /// `GET /v1/environments`
 pub async fn list(app: &App, call: Call) -> Result<Reply, ApiError> {
-    list_stored(app, call, folder::ENVIRONMENTS).await
+    let folder = format!("{}/{}", folder::ENVIRONMENTS, call.workspace);
+    list_stored(app, call, folder, Times::default()).await
 }
 
 /// `GET /v1/environments/{id}`
@@ -162,11 +196,13 @@ async fn alter(
 /// `POST /v1/environments/{id}`
 pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
     let fields = Fields::parse(&body)?;
+    let engines = app.engines.clone();
     alter(app, call, move |stored| {
         if stored.is_archived() {
             return Err(ApiError::invalid("Cannot modify archived environment"));
         }
-        change(&mut stored.wire, fields)
+        change(&mut stored.wire, fields)?;
+        check_kept(&engines, &stored.wire)
     })
     .await
 }

@@ -2,13 +2,15 @@
 
 use super::idempotency::{guard, once};
 use super::page::collect;
+use super::query::Times;
 use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::missing;
 use crate::error::ApiError;
+use crate::limits::Limits;
 use crate::store::{Line, SessionKey, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
-use assay_session::{EVENT_TYPES, Echo, Inbound, Input, Refusal, prefix};
+use assay_session::{EVENT_TYPES, Echo, Inbound, Input, Refusal, Session, prefix};
 use axum::body::Bytes;
 use serde_json::Value;
 
@@ -44,12 +46,38 @@ fn parse_send(body: &[u8]) -> Result<Vec<Inbound>, ApiError> {
     Ok(events)
 }
 
+/// Messages begin turns, and of those a workspace may have only so many. Interrupts and answers,
+/// which end them, are always taken.
+fn check_load(
+    unit: &mut Unit,
+    key: &SessionKey,
+    events: &[Inbound],
+    limits: &Limits,
+) -> Result<(), ApiError> {
+    let messages = events.iter().filter(|event| matches!(event, Inbound::Message { .. })).count();
+    if messages == 0 {
+        return Ok(());
+    }
+    let load = unit.load(&key.workspace);
+    if load.turns + messages > limits.turns {
+        return Err(ApiError::too_many("too many messages are waiting in this workspace"));
+    }
+    let state: Option<Session> = unit.get(&key.at(folder::STATES))?;
+    let is_idle = state.is_none_or(|state| state.turns.is_empty());
+    match is_idle && load.active >= limits.active_sessions {
+        true => Err(ApiError::too_many("too many sessions are active in this workspace")),
+        false => Ok(()),
+    }
+}
+
 /// Sends events: all of them, or none. Gives what is answered, as JSON.
 pub fn send_events(
     unit: &mut Unit,
     key: &SessionKey,
     events: Vec<Inbound>,
+    limits: &Limits,
 ) -> Result<String, ApiError> {
+    check_load(unit, key, &events, limits)?;
     let taken = unit.step(key, &Input::Send(events))?;
     let taken = taken.map_err(|refusal| match refusal {
         Refusal::Archived => missing(&key.id),
@@ -78,13 +106,14 @@ pub async fn send(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError>
     let guard = guard(&call, &body)?;
     call.query.finish()?;
     let key = SessionKey { workspace: call.workspace, id: call.id };
+    let limits = *app.admission.limits();
     let sent = app.kernel.run(move |unit| {
         once(unit, guard.as_ref(), |unit| {
             // Whether there is a session comes before what is said to it.
             if unit.transaction.get(&key.at(folder::STATES))?.is_none() {
                 return Err(missing(&key.id));
             }
-            send_events(unit, &key, parse_send(&body)?)
+            send_events(unit, &key, parse_send(&body)?, &limits)
         })
     });
     sent.await?.map(Reply::text)
@@ -95,6 +124,7 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     let limit = call.query.limit(100)?;
     let order = call.query.order(Order::Ascending)?;
     let types = call.query.all("types[]");
+    let created = call.query.created()?;
     let page = call.query.one("page");
     call.query.finish()?;
     if let Some(unknown) = types.iter().find(|name| !EVENT_TYPES.contains(&name.as_str())) {
@@ -114,8 +144,12 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     }
     let found = app.reader.ask(move |store| {
         let mut pairs = collect(store, range, limit + 1, &|_, (key, value)| {
-            let is_wanted = |line: Line| types.contains(&line.kind);
-            Ok(types.is_empty() || is_wanted(Line::stored(key, value.clone())?))
+            if types.is_empty() && created == Times::default() {
+                return Ok(true);
+            }
+            let line = Line::stored(key, value.clone())?;
+            let is_type = types.is_empty() || types.contains(&line.kind);
+            Ok(is_type && created.contain(&line.processed_at()?))
         })?;
         let more = pairs.len() > limit;
         pairs.truncate(limit);

@@ -6,26 +6,23 @@
 
 use super::page::{Wanted, page};
 use super::reply::Reply;
+use super::resources::blocking;
 use super::serve::{ApiVersion, App, Call};
+use super::upload::{Part, read_parts};
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::store::{Stored, folder};
 use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
 use assay_session::{prefix, rfc3339};
 use axum::body::Body;
-use axum::extract::{FromRequest, Multipart};
-use axum::http::Request;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The largest file.
 const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// The largest body that brings one.
 const UPLOAD_BYTES_MAX: usize = 24 * 1024 * 1024;
-/// How long an upload may take.
-const UPLOAD_TIME_MAX: Duration = Duration::from_secs(120);
 const NAME_MAX: usize = 500;
 
 fn missing(id: &str) -> ApiError {
@@ -35,10 +32,8 @@ fn missing(id: &str) -> ApiError {
 /// `POST /v1/files`
 pub async fn upload(app: &App, call: Call, body: Body) -> Result<Reply, ApiError> {
     call.query.finish()?;
-    let mut request = Request::new(http_body_limit(body));
-    *request.headers_mut() = call.headers;
-    let read = tokio::time::timeout(UPLOAD_TIME_MAX, read_upload(request)).await;
-    let (filename, mime, bytes) = read.map_err(|_| ApiError::too_slow())??;
+    let parts = read_parts(call.headers, body, UPLOAD_BYTES_MAX).await?;
+    let (filename, mime, bytes) = one_file(parts)?;
     let id = app.names.next(prefix::FILE);
     let wire = json!({
         "id": id, "type": "file", "filename": filename, "mime_type": mime,
@@ -46,53 +41,28 @@ pub async fn upload(app: &App, call: Call, body: Body) -> Result<Reply, ApiError
         "scope": null, "expires_at": null,
     });
     let (directory, name) = (app.objects.clone(), id.clone());
-    let written = tokio::task::spawn_blocking(move || write_object(&directory, &name, &bytes));
-    if let Err(error) = written.await.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
-        eprintln!("assay serve: cannot write the bytes of a file: {error}");
-        return Err(ApiError::internal());
-    }
+    blocking(move || write_object(&directory, &name, &bytes)).await?;
     let stored = Stored { wire: wire.as_object().cloned().unwrap_or_default() };
     let at = format!("{}/{}/{id}", folder::FILES, call.workspace);
     app.kernel.run(move |unit| unit.put(at, &stored)).await?;
     Ok(Reply::json(&wire))
 }
 
-/// Nothing more than what is allowed is ever taken in.
-fn http_body_limit(body: Body) -> Body {
-    use futures_util::StreamExt;
-    let mut left = UPLOAD_BYTES_MAX;
-    let limited = body.into_data_stream().map(move |chunk| {
-        let chunk = chunk.map_err(std::io::Error::other)?;
-        match left.checked_sub(chunk.len()) {
-            Some(rest) => left = rest,
-            None => return Err(std::io::Error::other("too large")),
-        }
-        Ok(chunk)
-    });
-    Body::from_stream(limited)
-}
-
-async fn read_upload(request: Request<Body>) -> Result<(String, String, Vec<u8>), ApiError> {
-    let broken = |_| ApiError::invalid("the multipart body is broken or too large");
-    let mut parts = Multipart::from_request(request, &())
-        .await
-        .map_err(|_| ApiError::invalid("the body must be multipart/form-data"))?;
+fn one_file(parts: Vec<Part>) -> Result<(String, String, Vec<u8>), ApiError> {
     let mut file = None;
-    while let Some(part) = parts.next_field().await.map_err(broken)? {
-        let name = part.name().unwrap_or_default().to_string();
-        if name != "file" || file.is_some() {
-            return Err(ApiError::unsupported(&name));
+    for part in parts {
+        if part.name != "file" || file.is_some() {
+            return Err(ApiError::unsupported(&part.name));
         }
-        let filename = part.file_name().unwrap_or("unnamed").to_string();
+        let filename = part.filename.unwrap_or_else(|| "unnamed".to_string());
         if filename.is_empty() || filename.chars().count() > NAME_MAX {
             return Err(ApiError::invalid("filename: must have 1 to 500 characters"));
         }
-        let mime = part.content_type().unwrap_or("application/octet-stream").to_string();
-        let bytes = part.bytes().await.map_err(broken)?;
-        if bytes.len() > FILE_BYTES_MAX {
+        if part.bytes.len() > FILE_BYTES_MAX {
             return Err(ApiError::too_large());
         }
-        file = Some((filename, mime, bytes.to_vec()));
+        let mime = part.mime.unwrap_or_else(|| "application/octet-stream".to_string());
+        file = Some((filename, mime, part.bytes));
     }
     file.ok_or_else(|| ApiError::invalid("file: Field required"))
 }
@@ -114,16 +84,15 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     let at = format!("{}/{}", folder::FILES, call.workspace);
     let page_text = call.query.one("page");
     call.query.finish()?;
-    // No session of this server leaves files behind.
-    let is_wanted = move |_: &mut dyn Store, _: &Pair| Ok(scope.is_none());
+    let filter = format!("files {scope:?}");
+    let is_wanted = move |_: &mut dyn Store, (_, value): &Pair| {
+        let Some(scope) = &scope else { return Ok(true) };
+        let stored: Stored = serde_json::from_slice(value)?;
+        Ok(stored.wire.get("scope").is_some_and(|of| of["id"] == scope.as_str()))
+    };
     if call.version == ApiVersion::V2026 {
-        let wanted = Wanted {
-            folder: at,
-            filter: "files".into(),
-            order: Order::Descending,
-            limit,
-            page: page_text,
-        };
+        let wanted =
+            Wanted { folder: at, filter, order: Order::Descending, limit, page: page_text };
         let found = app.reader.ask(move |store| page(store, &wanted, is_wanted)).await?;
         let data = wires(found.pairs)?;
         return Ok(Reply::json(&json!({"data": data, "next_page": found.next})));
@@ -166,11 +135,19 @@ pub async fn get(app: &App, call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&Value::Object(found.wire)))
 }
 
-/// `GET /v1/files/{id}/content`: what was uploaded is not given back; there are no outputs.
+/// `GET /v1/files/{id}/content`: what was uploaded is not given back, what sessions left is.
 pub async fn content(app: &App, call: Call) -> Result<Reply, ApiError> {
-    let id = call.id.clone();
-    get(app, call).await?;
-    Err(ApiError::invalid(format!("File '{id}' is not downloadable")))
+    let (at, id) = (call.at(folder::FILES), call.id.clone());
+    call.query.finish()?;
+    let found: Option<Stored> = app.reader.get(at).await?;
+    let found = found.ok_or_else(|| missing(&id))?;
+    if found.wire.get("downloadable") != Some(&Value::Bool(true)) {
+        return Err(ApiError::invalid(format!("File '{id}' is not downloadable")));
+    }
+    // It may have been replaced a moment ago.
+    let bytes = tokio::fs::read(app.objects.join(&id)).await.map_err(|_| missing(&id))?;
+    let body = Body::from(bytes);
+    Ok(Reply { status: 200, content_type: "application/octet-stream", headers: Vec::new(), body })
 }
 
 /// `DELETE /v1/files/{id}`

@@ -10,7 +10,7 @@
 use super::serve::Call;
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Unit, folder};
+use crate::store::{Reader, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -37,9 +37,10 @@ struct Kept {
     answer: Result<String, ApiError>,
 }
 
-/// The folder of all keys that were used on one path.
+/// The folder of all keys that were used on one path. Paths are as long as clients like; keys of
+/// stores are not.
 pub fn keys_of_path(workspace: &str, path: &str) -> String {
-    format!("{}/{workspace}{path}", folder::REQUESTS)
+    format!("{}/{workspace}/{}", folder::REQUESTS, hex(&[path.as_bytes()]))
 }
 
 /// Reads the header, if there is one.
@@ -64,6 +65,16 @@ impl Guard {
     pub fn at(&self) -> String {
         self.at.clone()
     }
+}
+
+/// Whether the key has an answer already. It may still be for something else.
+///
+/// # Errors
+/// If the store cannot be read.
+pub async fn is_answered(reader: &Reader, guard: Option<&Guard>) -> Result<bool, ApiError> {
+    let Some(guard) = guard else { return Ok(false) };
+    let kept: Option<Kept> = reader.get(guard.at.clone()).await?;
+    Ok(kept.is_some_and(|kept| kept.expires_ms > now_ms()))
 }
 
 fn hex(parts: &[&[u8]]) -> String {

@@ -1,28 +1,42 @@
 //! The API: which routes there are, in which order a request is checked, and what each does.
 
 mod agents;
+mod bundle;
+mod credentials;
 mod endings;
 mod environments;
+mod equip;
 mod events;
 mod fields;
 mod files;
 mod idempotency;
 mod models;
+mod mounts;
+mod openapi;
 mod page;
 mod query;
 pub mod reply;
+mod resources;
 mod routes;
 mod serve;
 mod sessions;
+mod skill_references;
+mod skill_versions;
+mod skills;
 mod stream;
 mod tools;
+mod upload;
+mod vaults;
 
 pub use endings::recover_all;
 pub use files::sweep;
+pub use resources::sweep_workspaces;
 pub use routes::{ROUTES, Route};
 pub use serve::{App, answer};
+pub use skill_references::sweep_skills;
 pub use stream::HEARTBEAT;
-pub use tools::{ToolAccess, tool_access};
+pub use tools::{ToolAccess, mcp_access, tool_access};
 
 pub(crate) use agents::demo_agent;
 pub(crate) use environments::demo_environment;
+pub(crate) use serve::authenticate;

@@ -1,24 +1,22 @@
 //! The models that agents may have: those that an engine of this server plays.
 
 use super::reply::Reply;
-use super::serve::Call;
+use super::serve::{App, Call};
+use crate::engine::Offer;
 use crate::error::ApiError;
 use serde_json::{Value, json};
 
-/// The one engine there is: scripts that are written down beforehand.
-pub const SCRIPTED: &str = "scripted";
-
-fn scripted() -> Value {
+fn wire(offer: &Offer) -> Value {
     json!({
-        "id": SCRIPTED,
+        "id": offer.id,
         "type": "model",
-        "display_name": "Scripted",
+        "display_name": offer.display_name,
         "created_at": "2026-11-01T00:00:00.000Z",
         "lifecycle": "active",
         "line": null,
         "capabilities": null,
-        "max_input_tokens": null,
-        "max_tokens": null,
+        "max_input_tokens": offer.context_tokens,
+        "max_tokens": offer.max_tokens,
         "allowed_fallback_models": null,
         "deprecated_at": null,
         "retires_at": null,
@@ -26,20 +24,31 @@ fn scripted() -> Value {
 }
 
 /// `GET /v1/models`
-pub fn list(mut call: Call) -> Result<Reply, ApiError> {
-    call.query.limit(20)?;
-    let is_beyond = call.query.one("after_id").or(call.query.one("before_id")).is_some();
+pub fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
+    let limit = call.query.limit(20)?;
+    let (after, before) = (call.query.one("after_id"), call.query.one("before_id"));
     call.query.finish()?;
-    let data = if is_beyond { Vec::new() } else { vec![scripted()] };
-    let id = data.first().map(|model| model["id"].clone());
-    Ok(Reply::json(&json!({"data": data, "has_more": false, "first_id": id, "last_id": id,
-        "next_page": null})))
+    let offers = app.engines.offers();
+    let place = |id: &Option<String>| {
+        id.as_ref()
+            .map(|id| offers.iter().position(|offer| offer.id == *id).unwrap_or(offers.len()))
+    };
+    let first = place(&after).map_or(0, |index| (index + 1).min(offers.len()));
+    let end = place(&before).unwrap_or(offers.len()).max(first);
+    // Those before an id end at it, all others begin where they may.
+    let first = if before.is_some() { end.saturating_sub(limit).max(first) } else { first };
+    let shown = &offers[first..end.min(first.saturating_add(limit))];
+    let has_more = shown.len() < end - first || (before.is_some() && first > 0);
+    let data: Vec<Value> = shown.iter().map(wire).collect();
+    let id = |model: Option<&Value>| model.map(|model| model["id"].clone());
+    Ok(Reply::json(&json!({"data": data, "has_more": has_more, "first_id": id(data.first()),
+        "last_id": id(data.last()), "next_page": null})))
 }
 
 /// `GET /v1/models/{id}`
-pub fn get(call: Call) -> Result<Reply, ApiError> {
-    match call.id == SCRIPTED {
-        true => Ok(Reply::json(&scripted())),
-        false => Err(ApiError::not_found(format!("model: {}", call.id))),
+pub fn get(app: &App, call: Call) -> Result<Reply, ApiError> {
+    match app.engines.offers().iter().find(|offer| offer.id == call.id) {
+        Some(offer) => Ok(Reply::json(&wire(offer))),
+        None => Err(ApiError::not_found(format!("model: {}", call.id))),
     }
 }

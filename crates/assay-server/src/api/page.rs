@@ -111,6 +111,31 @@ pub fn collect(
     }
 }
 
+/// A page of a short list that is held as a whole, in the order of its ids; the cursor is the last
+/// id that was seen.
+///
+/// # Errors
+/// If the cursor is none.
+pub fn short_page<T>(
+    all: Vec<T>,
+    id: impl Fn(&T) -> &str,
+    limit: usize,
+    page: Option<String>,
+) -> Result<(Vec<T>, Option<String>), ApiError> {
+    let bad = || ApiError::invalid("invalid page cursor");
+    let after = match page {
+        None => String::new(),
+        Some(text) => {
+            let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| bad())?;
+            String::from_utf8(bytes).map_err(|_| bad())?
+        }
+    };
+    let mut left = all.into_iter().filter(|one| id(one) > after.as_str()).peekable();
+    let found: Vec<T> = left.by_ref().take(limit).collect();
+    let next = left.peek().and(found.last()).map(|last| URL_SAFE_NO_PAD.encode(id(last)));
+    Ok((found, next))
+}
+
 impl Wanted {
     fn cursor(&self, text: &str) -> Result<Cursor, ApiError> {
         let bad = || ApiError::invalid("invalid page cursor");

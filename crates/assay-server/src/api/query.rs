@@ -9,7 +9,7 @@ const PARAMETERS_MAX: usize = 256;
 pub const PAGE_MAX: usize = 100;
 
 /// The parameters that nobody has asked for yet.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Query {
     left: Vec<(String, String)>,
 }
@@ -85,6 +85,30 @@ impl Query {
         }
     }
 
+    /// When something must have been made, by `created_at[gt]` and the like.
+    ///
+    /// # Errors
+    /// If something is no time.
+    pub fn created(&mut self) -> Result<Times, ApiError> {
+        let mut times = Times::default();
+        for (bound, is_lower, is_open) in
+            [("gt", true, true), ("gte", true, false), ("lt", false, true), ("lte", false, false)]
+        {
+            let name = format!("created_at[{bound}]");
+            let Some(text) = self.one(&name) else { continue };
+            let Ok(time) = text.parse::<jiff::Timestamp>() else {
+                let what = format!("`{name}` must be a time like 2026-11-17T04:05:06Z");
+                return Err(ApiError::invalid(what));
+            };
+            let us = time.as_microsecond();
+            match is_lower {
+                true => times.from_us = times.from_us.max(us.saturating_add(is_open.into())),
+                false => times.to_us = times.to_us.min(us.saturating_sub(is_open.into())),
+            }
+        }
+        Ok(times)
+    }
+
     /// Nothing else may be left.
     ///
     /// # Errors
@@ -94,6 +118,35 @@ impl Query {
             Some((name, _)) => Err(ApiError::unsupported(&name)),
             None => Ok(()),
         }
+    }
+}
+
+/// A span of time, with both ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Times {
+    from_us: i64,
+    to_us: i64,
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        Times { from_us: i64::MIN, to_us: i64::MAX }
+    }
+}
+
+impl Times {
+    /// Whether a moment, in milliseconds since 1970, is in it.
+    pub fn contain_ms(&self, ms: u64) -> bool {
+        let us = i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000);
+        (self.from_us..=self.to_us).contains(&us)
+    }
+
+    /// Whether a moment that is written down is in it; what is no time is in none.
+    pub fn contain(&self, text: &str) -> bool {
+        let all = *self == Times::default();
+        let within =
+            |time: jiff::Timestamp| (self.from_us..=self.to_us).contains(&time.as_microsecond());
+        all || text.parse().is_ok_and(within)
     }
 }
 
@@ -131,7 +184,32 @@ mod tests {
             let mut query = Query::parse(Some(bad)).expect("few");
             query.limit(20).expect_err(bad);
         }
+        for bad in ["created_at[gt]=yesterday", "created_at[lte]=2026-11-17"] {
+            let mut query = Query::parse(Some(bad)).expect("few");
+            query.created().expect_err(bad);
+        }
         let left = Query::parse(Some("a=&b=1")).expect("few").finish().expect_err("b");
         assert!(left.message.contains("`b`"), "{left:?}");
+    }
+
+    #[test]
+    fn times_have_both_ends_or_none() {
+        let at = 1_794_888_306_789;
+        let cases = [
+            ("", true),
+            ("created_at[gte]=2026-11-17T04:05:06.789Z", true),
+            ("created_at[gt]=2026-11-17T04:05:06.789Z", false),
+            ("created_at[gt]=2026-11-17T04:05:06.788999Z", true),
+            ("created_at[lte]=2026-11-17T05:05:06.789%2B01:00", true),
+            ("created_at%5Blt%5D=2026-11-17T04:05:06.789Z", false),
+            ("created_at[gte]=2026-11-17T04:05:07Z&created_at[lte]=2026-11-18T00:00:00Z", false),
+        ];
+        for (text, expected) in cases {
+            let mut query = Query::parse(Some(text)).expect("few");
+            let times = query.created().expect(text);
+            query.finish().expect("all of it");
+            assert_eq!(times.contain_ms(at), expected, "{text}");
+            assert_eq!(times.contain("2026-11-17T04:05:06.789Z"), expected, "{text}");
+        }
     }
 }

@@ -34,6 +34,15 @@ impl Reply {
         }
     }
 
+    /// 200 with bytes.
+    pub fn bytes(bytes: Vec<u8>) -> Reply {
+        Reply {
+            content_type: "application/octet-stream",
+            body: Body::from(bytes),
+            ..Reply::text(String::new())
+        }
+    }
+
     /// With the id that every answer has.
     pub fn into_response(self, request_id: &str) -> Response {
         let mut response = Response::new(self.body);

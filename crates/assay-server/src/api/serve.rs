@@ -5,26 +5,36 @@
 
 use super::query::Query;
 use super::reply::Reply;
-use super::routes::{Endpoint, Found, Gate, Route, find};
-use super::{agents, endings, environments, events, files, models, sessions, stream};
+use super::routes::{Endpoint, Found, Gate, PathIds, Route, find};
+use super::{
+    agents, credentials, endings, environments, events, files, models, resources, sessions,
+    skill_versions, skills, stream, vaults,
+};
+use crate::counters::Counters;
+use crate::engine::Engines;
 use crate::error::ApiError;
 use crate::hub::Hub;
+use crate::limits::{Admission, Kind};
+use crate::listen::Peer;
 use crate::names::Names;
-use crate::store::{Kernel, Reader, workspace_of};
+use crate::sealing::Sealer;
+use crate::store::{Kernel, Reader, SessionKey, workspace_of};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
+use futures_util::StreamExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The largest body, but for files.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// How long a body may take.
 const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 /// What opens the routes of managed agents.
-const MANAGED_BETA: &str = "managed-agents-2026-04-01";
+pub const MANAGED_BETA: &str = "managed-agents-2026-04-01";
 /// The dates that `anthropic-version` may have.
 const VERSIONS: [(&str, ApiVersion); 2] =
     [("2023-06-01", ApiVersion::V2023), ("2026-10-21", ApiVersion::V2026)];
@@ -51,6 +61,18 @@ pub struct App {
     pub names: Arc<Names>,
     /// Where the bytes of files are.
     pub objects: PathBuf,
+    /// Where the files of skills are.
+    pub skills: PathBuf,
+    /// Where the directories of sessions are.
+    pub workspaces: PathBuf,
+    /// Seals secrets.
+    pub sealer: Sealer,
+    /// Who may come in.
+    pub admission: Arc<Admission>,
+    /// What is counted.
+    pub counters: Arc<Counters>,
+    /// What answers.
+    pub engines: Arc<Engines>,
 }
 
 /// A request that passed all checks.
@@ -60,6 +82,8 @@ pub struct Call {
     pub workspace: String,
     /// The id in the path.
     pub id: String,
+    /// The id of something within it.
+    pub child: String,
     /// The path.
     pub path: String,
     /// What stands behind the question mark.
@@ -68,6 +92,13 @@ pub struct Call {
     pub headers: HeaderMap,
     /// Which contract.
     pub version: ApiVersion,
+}
+
+impl App {
+    /// The directory of a session.
+    pub fn place(&self, key: &SessionKey) -> PathBuf {
+        self.workspaces.join(&key.workspace).join(&key.id)
+    }
 }
 
 impl Call {
@@ -89,7 +120,12 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 /// Answers a request.
 pub async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
     let request_id = app.names.next(assay_session::prefix::REQUEST);
-    let reply = match handle(&app, request).await {
+    let found = find(request.method(), request.uri().path());
+    let (method, route) = match &found {
+        Found::Route(route, _) => (route.method, route.path),
+        _ => ("any", "none"),
+    };
+    let reply = match handle(&app, found, request).await {
         Ok(reply) => reply,
         Err(error) => {
             if error.status >= 500 {
@@ -98,20 +134,31 @@ pub async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Resp
             error.reply(&request_id)
         }
     };
+    app.counters.answered(method, route, reply.status);
     reply.into_response(&request_id)
 }
 
-async fn handle(app: &Arc<App>, request: Request<Body>) -> Result<Reply, ApiError> {
+async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<Reply, ApiError> {
     let (parts, body) = request.into_parts();
-    let (route, id) = match find(&parts.method, parts.uri.path()) {
-        Found::Route(route, id) => (route, id),
+    let (route, PathIds { id, child }) = match found {
+        Found::Route(route, ids) => (route, ids),
         Found::OtherMethod => return Err(ApiError::wrong_method()),
         Found::Nothing => return Err(ApiError::not_found("Route not found")),
     };
+    if route.gate == Gate::Local && !is_local(&parts) {
+        return Err(ApiError::not_found("Route not found"));
+    }
+    // It is taken before the first question to the store.
+    let needs_place = matches!(route.gate, Gate::Key | Gate::Managed);
+    let _place = needs_place.then(|| app.admission.enter(Kind::Request, "")).transpose()?;
     let (workspace, version) = admit(app, &route, &parts.headers).await?;
+    if needs_place {
+        app.admission.ask(&workspace, Instant::now())?;
+    }
     let call = Call {
         workspace,
         id,
+        child,
         path: parts.uri.path().to_string(),
         query: Query::parse(parts.uri.query())?,
         headers: parts.headers,
@@ -120,20 +167,33 @@ async fn handle(app: &Arc<App>, request: Request<Body>) -> Result<Reply, ApiErro
     dispatch(app, route.endpoint, call, body).await
 }
 
+/// The workspace that the key of a request opens.
+pub async fn authenticate(app: &App, headers: &HeaderMap) -> Result<String, ApiError> {
+    let bearer = header(headers, "authorization").and_then(|text| text.strip_prefix("Bearer "));
+    let key = header(headers, "x-api-key").or(bearer).map(str::trim);
+    let key = key.filter(|key| !key.is_empty()).ok_or_else(ApiError::unauthenticated)?.to_string();
+    let workspace = app.reader.ask(move |store| workspace_of(store, &key)).await?;
+    workspace.ok_or_else(ApiError::unauthenticated)
+}
+
+/// Whether a request comes from this machine, and not for somebody else.
+fn is_local(parts: &Parts) -> bool {
+    let peer = parts.extensions.get::<Peer>();
+    let is_forwarded =
+        ["forwarded", "x-forwarded-for"].iter().any(|h| parts.headers.contains_key(*h));
+    peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback()) && !is_forwarded
+}
+
 /// Key, beta header, version, in this order.
 async fn admit(
     app: &App,
     route: &Route,
     headers: &HeaderMap,
 ) -> Result<(String, ApiVersion), ApiError> {
-    if route.gate == Gate::Open {
+    if matches!(route.gate, Gate::Open | Gate::Local) {
         return Ok((String::new(), ApiVersion::V2026));
     }
-    let bearer = header(headers, "authorization").and_then(|text| text.strip_prefix("Bearer "));
-    let key = header(headers, "x-api-key").or(bearer).map(str::trim);
-    let key = key.filter(|key| !key.is_empty()).ok_or_else(ApiError::unauthenticated)?.to_string();
-    let workspace = app.reader.ask(move |store| workspace_of(store, &key)).await?;
-    let workspace = workspace.ok_or_else(ApiError::unauthenticated)?;
+    let workspace = authenticate(app, headers).await?;
     let betas = headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
     let opens = |beta: &str| beta.trim() == MANAGED_BETA;
     if route.gate == Gate::Managed && !betas.flat_map(|list| list.split(',')).any(opens) {
@@ -152,26 +212,55 @@ async fn admit(
 }
 
 /// Reads a body, as far as it is allowed to be large and slow.
-pub async fn read_body(body: Body, max: usize) -> Result<Bytes, ApiError> {
-    let read = tokio::time::timeout(BODY_TIME_MAX, axum::body::to_bytes(body, max)).await;
-    // What breaks off gets no answer anyway: nobody is there.
-    read.map_err(|_| ApiError::too_slow())?.map_err(|_| ApiError::too_large())
+async fn read_body(body: Body) -> Result<Bytes, ApiError> {
+    let read = async {
+        let (mut chunks, mut all) = (body.into_data_stream(), Vec::new());
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| ApiError::invalid("the request body broke off"))?;
+            if all.len() + chunk.len() > BODY_BYTES_MAX {
+                return Err(ApiError::too_large());
+            }
+            all.extend_from_slice(&chunk);
+        }
+        Ok(Bytes::from(all))
+    };
+    tokio::time::timeout(BODY_TIME_MAX, read).await.map_err(|_| ApiError::too_slow())?
 }
 
+/// What brings many bytes reads them by itself.
 async fn dispatch(
     app: &Arc<App>,
     endpoint: Endpoint,
     call: Call,
     body: Body,
 ) -> Result<Reply, ApiError> {
-    if endpoint == Endpoint::FileUpload {
-        return files::upload(app, call, body).await;
+    let brings_files = matches!(
+        endpoint,
+        Endpoint::FileUpload | Endpoint::SkillCreate | Endpoint::SkillVersionCreate
+    );
+    if !brings_files {
+        return routed(app, endpoint, call, read_body(body).await?).await;
     }
-    let body = read_body(body, BODY_BYTES_MAX).await?;
+    let _place = app.admission.enter(Kind::Upload, &call.workspace)?;
+    match endpoint {
+        Endpoint::SkillCreate => skills::create(app, call, body).await,
+        Endpoint::SkillVersionCreate => skill_versions::create(app, call, body).await,
+        _ => files::upload(app, call, body).await,
+    }
+}
+
+async fn routed(
+    app: &Arc<App>,
+    endpoint: Endpoint,
+    call: Call,
+    body: Bytes,
+) -> Result<Reply, ApiError> {
     match endpoint {
         Endpoint::Health => Ok(Reply::text(r#"{"status":"ok"}"#.to_string())),
-        Endpoint::ModelList => models::list(call),
-        Endpoint::ModelGet => models::get(call),
+        Endpoint::Metrics => Ok(metrics(app)),
+        Endpoint::OpenApi => Ok(Reply::text(super::openapi::document().to_string())),
+        Endpoint::ModelList => models::list(app, call),
+        Endpoint::ModelGet => models::get(app, call),
         Endpoint::AgentCreate => agents::create(app, call, body).await,
         Endpoint::AgentList => agents::list(app, call).await,
         Endpoint::AgentGet => agents::get(app, call).await,
@@ -193,10 +282,53 @@ async fn dispatch(
         Endpoint::EventSend => events::send(app, call, body).await,
         Endpoint::EventList => events::list(app, call).await,
         Endpoint::EventStream => stream::open(app, call).await,
+        Endpoint::ResourceAdd => resources::add(app, call, body).await,
+        Endpoint::ResourceList => resources::list(app, call).await,
+        Endpoint::ResourceGet => resources::get(app, call).await,
+        Endpoint::ResourceUpdate => resources::update(app, call, body).await,
+        Endpoint::ResourceDelete => resources::delete(app, call).await,
         Endpoint::FileList => files::list(app, call).await,
         Endpoint::FileGet => files::get(app, call).await,
         Endpoint::FileContent => files::content(app, call).await,
         Endpoint::FileDelete => files::delete(app, call).await,
-        Endpoint::FileUpload => Err(ApiError::internal()),
+        _ => routed_secrets_and_skills(app, endpoint, call, body).await,
     }
+}
+
+async fn routed_secrets_and_skills(
+    app: &Arc<App>,
+    endpoint: Endpoint,
+    call: Call,
+    body: Bytes,
+) -> Result<Reply, ApiError> {
+    match endpoint {
+        Endpoint::VaultCreate => vaults::create(app, call, body).await,
+        Endpoint::VaultList => vaults::list(app, call).await,
+        Endpoint::VaultGet => vaults::get(app, call).await,
+        Endpoint::VaultUpdate => vaults::update(app, call, body).await,
+        Endpoint::VaultDelete => vaults::delete(app, call).await,
+        Endpoint::VaultArchive => vaults::archive(app, call).await,
+        Endpoint::CredentialCreate => credentials::create(app, call, body).await,
+        Endpoint::CredentialList => credentials::list(app, call).await,
+        Endpoint::CredentialGet => credentials::get(app, call).await,
+        Endpoint::CredentialUpdate => credentials::update(app, call, body).await,
+        Endpoint::CredentialDelete => credentials::delete(app, call).await,
+        Endpoint::CredentialArchive => credentials::archive(app, call).await,
+        Endpoint::SkillList => skills::list(app, call).await,
+        Endpoint::SkillGet => skills::get(app, call).await,
+        Endpoint::SkillDelete => skills::delete(app, call).await,
+        Endpoint::SkillVersionList => skill_versions::list(app, call).await,
+        Endpoint::SkillVersionGet => skill_versions::get(app, call).await,
+        Endpoint::SkillVersionDelete => skill_versions::delete(app, call).await,
+        Endpoint::SkillVersionContent => skill_versions::content(app, call).await,
+        // A test asks every route for something.
+        _ => Err(ApiError::internal()),
+    }
+}
+
+/// `GET /metrics`
+fn metrics(app: &App) -> Reply {
+    let text = app.counters.text(app.admission.taken(Kind::Stream));
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Reply { content_type, ..Reply::text(text) }
 }

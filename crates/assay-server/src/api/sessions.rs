@@ -1,18 +1,23 @@
 //! Sessions: begin, look, change.
 
-use super::agents::find_agent;
+use super::agents::{agent_key, find_agent};
+use super::equip::{Equipment, equip, strip};
 use super::events::{parse_events, send_events};
 use super::fields::Fields;
-use super::idempotency::{Guard, guard, once};
+use super::idempotency::{Guard, guard, is_answered, once};
+use super::mounts::{WantedFile, parse_resources};
 use super::page::{Wanted, page};
 use super::reply::Reply;
+use super::resources;
 use super::serve::{App, Call};
 use super::tools::snapshot;
+use crate::engine::Engines;
 use crate::error::ApiError;
+use crate::limits::Limits;
 use crate::names::now_ms;
-use crate::store::{SessionKey, SessionRecord, Stored, Unit, folder};
+use crate::store::{SessionKey, SessionRecord, SessionSkill, Stored, Unit, folder};
 use assay_ledger::keyed::{Order, Store};
-use assay_session::{Inbound, Session, Status, prefix, rfc3339};
+use assay_session::{Inbound, Input, Session, Status, prefix, rfc3339};
 use axum::body::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +46,7 @@ pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
         "status": state.status,
         "title": record.title,
         "metadata": record.metadata,
-        "resources": [],
+        "resources": record.resources.iter().map(resources::wire).collect::<Vec<_>>(),
         "outcome_evaluations": [],
         "usage": {
             "input_tokens": usage.input_tokens,
@@ -69,6 +74,7 @@ struct Wish {
     title: Option<String>,
     metadata: Map<String, Value>,
     events: Vec<Inbound>,
+    files: Vec<WantedFile>,
 }
 
 fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
@@ -81,11 +87,12 @@ fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
     if events.iter().any(|event| !matches!(event, Inbound::Message { .. })) {
         return Err(ApiError::invalid("initial_events: must be messages"));
     }
-    for field in ["resources", "vault_ids", "budget"] {
+    let files = parse_resources(fields.array("resources")?)?;
+    for field in ["vault_ids", "budget"] {
         fields.unsupported(field)?;
     }
     fields.finish()?;
-    Ok(Wish { agent, version, environment, title, metadata, events })
+    Ok(Wish { agent, version, environment, title, metadata, events, files })
 }
 
 fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
@@ -114,22 +121,102 @@ fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
 pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
     let guard = guard(&call, &body)?;
     call.query.finish()?;
-    let workspace = call.workspace;
+    let key = SessionKey { workspace: call.workspace, id: app.names.next(prefix::SESSION) };
+    let (mut wish, mut equipment) = (parse_wish(&body), Ok(Equipment::default()));
+    // What was answered before needs no second copy.
+    if let Ok(wish) = &mut wish
+        && !is_answered(&app.reader, guard.as_ref()).await?
+    {
+        equipment = equip_wish(app, &key, wish).await;
+    }
+    let has_copies = equipment.as_ref().is_ok_and(|equipment| !equipment.is_empty());
+    let (new, limits, engines) = (key.clone(), *app.admission.limits(), app.engines.clone());
     let made = app.kernel.run(move |unit| {
         once(unit, guard.as_ref(), |unit| {
-            let wish = parse_wish(&body)?;
-            begin(unit, &workspace, wish, guard.as_ref()).map(|wire| wire.to_string())
+            let wire = begin(unit, new, wish?, equipment, guard.as_ref(), &limits, &engines)?;
+            Ok(wire.to_string())
         })
     });
-    made.await?.map(Reply::text)
+    let made = made.await.and_then(|answer| answer);
+    let is_new = made.as_ref().is_ok_and(|wire| wire.contains(&key.id));
+    if has_copies && !is_new {
+        // What stays behind goes at the next start.
+        let _left = strip(app, &key).await;
+    }
+    made.map(Reply::text)
+}
+
+/// The version of the agent that skills are copied for is the one that the session gets.
+async fn equip_wish(app: &App, key: &SessionKey, wish: &mut Wish) -> Result<Equipment, ApiError> {
+    let at = agent_key(&key.workspace, &wish.agent, wish.version);
+    let agent: Option<Stored> = app.reader.get(at).await?;
+    let equipment = equip(app, key, &wish.files, agent.as_ref()).await?;
+    let version = agent.as_ref().and_then(|agent| agent.wire.get("version"));
+    wish.version = version.and_then(Value::as_u64).or(wish.version);
+    Ok(equipment)
 }
 
 fn begin(
     unit: &mut Unit,
-    workspace: &str,
+    key: SessionKey,
     wish: Wish,
+    equipment: Result<Equipment, ApiError>,
     guard: Option<&Guard>,
+    limits: &Limits,
+    engines: &Engines,
 ) -> Result<Value, ApiError> {
+    let agent = usable_agent(unit, &key.workspace, &wish)?;
+    let mut agent = snapshot(&agent.wire);
+    let environment = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, wish.environment);
+    match unit.get::<Stored>(&environment)? {
+        Some(found) if !found.is_archived() => {
+            // As it was made by an earlier server, perhaps.
+            let config = found.wire.get("config").cloned().unwrap_or_default();
+            engines.check_session(&agent, &config)?;
+        }
+        found => {
+            let what = if found.is_some() { "is archived" } else { "not found" };
+            let what = format!("environment_id: {} {what}", wish.environment);
+            return Err(ApiError::invalid(what));
+        }
+    }
+    let Equipment { resources, skills } = equipment?;
+    let wanted_skills = agent["skills"].as_array().map_or(0, Vec::len);
+    if (resources.len(), skills.len()) != (wish.files.len(), wanted_skills) {
+        // What it begins with was not copied for this request: it looked answered, and is not.
+        return Err(ApiError::overloaded("please try again"));
+    }
+    agent["skills"] = skills.iter().map(pinned).collect();
+    let now = now_ms();
+    let record = SessionRecord {
+        id: key.id.clone(),
+        agent,
+        environment_id: wish.environment,
+        title: wish.title,
+        metadata: wish.metadata,
+        created_ms: now,
+        updated_ms: now,
+        archived_ms: None,
+        made_by: guard.map(Guard::at),
+        resources,
+        skills,
+    };
+    unit.put(key.at(folder::SESSIONS), &record)?;
+    unit.begin(&key)?;
+    unit.put(uses(&key, &record), &())?;
+    if !wish.events.is_empty() {
+        send_events(unit, &key, wish.events, limits)?;
+    }
+    let state = unit.get(&key.at(folder::STATES))?.unwrap_or_default();
+    Ok(wire(&record, &state, now))
+}
+
+/// What clients see of a skill in a session.
+fn pinned(skill: &SessionSkill) -> Value {
+    json!({"type": "custom", "skill_id": skill.skill_id, "version": skill.version})
+}
+
+fn usable_agent(unit: &mut Unit, workspace: &str, wish: &Wish) -> Result<Stored, ApiError> {
     let Some(head) = find_agent(unit, workspace, &wish.agent, None)? else {
         return Err(ApiError::invalid(format!("agent: {} not found", wish.agent)));
     };
@@ -138,41 +225,11 @@ fn begin(
             format!("agent {} is archived and cannot be used to create a session", wish.agent);
         return Err(ApiError::invalid(what));
     }
-    let agent = match wish.version {
-        None => head,
+    match wish.version {
+        None => Ok(head),
         Some(version) => find_agent(unit, workspace, &wish.agent, Some(version))?
-            .ok_or_else(|| ApiError::not_found(format!("agent.version: {version} not found")))?,
-    };
-    let environment = format!("{}/{workspace}/{}", folder::ENVIRONMENTS, wish.environment);
-    match unit.get::<Stored>(&environment)? {
-        Some(found) if !found.is_archived() => {}
-        found => {
-            let what = if found.is_some() { "is archived" } else { "not found" };
-            let what = format!("environment_id: {} {what}", wish.environment);
-            return Err(ApiError::invalid(what));
-        }
+            .ok_or_else(|| ApiError::not_found(format!("agent.version: {version} not found"))),
     }
-    let now = now_ms();
-    let record = SessionRecord {
-        id: unit.new_id(prefix::SESSION),
-        agent: snapshot(&agent.wire),
-        environment_id: wish.environment,
-        title: wish.title,
-        metadata: wish.metadata,
-        created_ms: now,
-        updated_ms: now,
-        archived_ms: None,
-        made_by: guard.map(Guard::at),
-    };
-    let key = SessionKey { workspace: workspace.to_string(), id: record.id.clone() };
-    unit.put(key.at(folder::SESSIONS), &record)?;
-    unit.put(key.at(folder::STATES), &Session::default())?;
-    unit.put(uses(&key, &record), &())?;
-    if !wish.events.is_empty() {
-        send_events(unit, &key, wish.events)?;
-    }
-    let state = unit.get(&key.at(folder::STATES))?.unwrap_or_default();
-    Ok(wire(&record, &state, now))
 }
 
 pub fn uses(key: &SessionKey, record: &SessionRecord) -> String {
@@ -205,9 +262,10 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         Some(Err(_)) => return Err(ApiError::invalid("`agent_version` must be an integer")),
     };
     let statuses = parse_statuses(query.all("statuses[]"))?;
+    let created = query.created()?;
     let wanted = Wanted {
         folder: format!("{}/{}", folder::SESSIONS, call.workspace),
-        filter: format!("sessions {archived} {agent:?} {version:?} {statuses:?}"),
+        filter: format!("sessions {archived} {agent:?} {version:?} {statuses:?} {created:?}"),
         order: query.order(Order::Descending)?,
         limit: query.limit(20)?,
         page: query.one("page"),
@@ -219,7 +277,8 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
             let record: SessionRecord = serde_json::from_slice(value)?;
             let is_agent = agent.as_ref().is_none_or(|id| record.agent["id"] == id.as_str());
             let is_version = version.is_none_or(|version| record.agent["version"] == version);
-            let is_visible = archived || record.archived_ms.is_none();
+            let is_visible =
+                (archived || record.archived_ms.is_none()) && created.contain_ms(record.created_ms);
             if statuses.is_empty() || !(is_agent && is_version && is_visible) {
                 return Ok(is_agent && is_version && is_visible);
             }
@@ -254,10 +313,11 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     let key = SessionKey { workspace: call.workspace, id: call.id };
     app.kernel
         .run(move |unit| {
-            let (mut record, state) = load_unit(unit, &key)?;
+            let (mut record, _) = load_unit(unit, &key)?;
             if record.archived_ms.is_some() {
                 return Err(ApiError::invalid("Cannot modify archived session"));
             }
+            let before = (record.title.clone(), record.metadata.clone());
             if let Some(title) = fields.take("title") {
                 let mut one = Fields::of(json!({"title": title}), "session")?;
                 record.title = one.text("title", TITLE_MAX)?;
@@ -267,6 +327,10 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 fields.unsupported(field)?;
             }
             fields.finish()?;
+            let title = (record.title != before.0).then(|| record.title.clone().into());
+            let metadata = (record.metadata != before.1).then(|| record.metadata.clone());
+            let taken = unit.step(&key, &Input::Update { title, metadata })?;
+            let state = taken.map_err(|refusal| ApiError::invalid(refusal.to_string()))?.session;
             record.updated_ms = now_ms();
             unit.put(key.at(folder::SESSIONS), &record)?;
             Ok(wire(&record, &state, now_ms()))

@@ -8,6 +8,7 @@ use super::reply::Reply;
 use super::serve::{App, Call};
 use crate::error::ApiError;
 use crate::hub::Listener;
+use crate::limits::{Kind, Place};
 use crate::store::{Line, Reader, SessionKey, folder};
 use assay_session::prefix;
 use axum::body::{Body, Bytes};
@@ -20,8 +21,6 @@ use tokio::sync::broadcast::error::RecvError;
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Events that are read from the log at once.
 const REPLAY_PAGE: usize = 500;
-/// Streams of one process.
-const STREAMS_MAX: usize = 4096;
 
 struct Tail {
     reader: Reader,
@@ -30,6 +29,8 @@ struct Tail {
     /// The last event that was given out.
     last: Option<String>,
     is_replaying: bool,
+    /// Given back when the stream ends.
+    _place: Place,
 }
 
 /// `GET /v1/sessions/{id}/events/stream`
@@ -39,14 +40,13 @@ pub async fn open(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     }
     let wanted = call.header("last-event-id").map(str::to_string);
     call.query.finish()?;
-    if app.hub.listeners() >= STREAMS_MAX {
-        return Err(ApiError::overloaded("too many streams are open"));
-    }
+    let place = app.admission.enter(Kind::Stream, &call.workspace)?;
     let key = SessionKey { workspace: call.workspace, id: call.id };
     let listener = app.hub.listen(&key);
     app.reader.session_state(&key).await?;
     let last = own_event(&app.reader, &key, wanted).await?;
-    let tail = Tail { reader: app.reader.clone(), listener, key, last, is_replaying: true };
+    let (reader, is_replaying) = (app.reader.clone(), true);
+    let tail = Tail { reader, listener, key, last, is_replaying, _place: place };
     let frames = futures_util::stream::unfold(tail, |mut tail| async move {
         let frames = tail.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(frames)), tail))

@@ -10,6 +10,11 @@ const BUILT_IN: [&str; 8] =
 const TOOLS_MAX: usize = 128;
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 4096;
+const MCP_TOOLSET: &str = "mcp_toolset";
+const SERVERS_MAX: usize = 20;
+const URL_MAX: usize = 2048;
+/// The longest name of a tool of an MCP server.
+const MCP_NAME_MAX: usize = 128;
 const TOOLSET: &str = "agent_toolset_20260401";
 
 /// What an agent may do with a tool.
@@ -38,10 +43,15 @@ pub fn parse_tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
         let tool = match fields.required_text("type", NAME_MAX)?.as_str() {
             TOOLSET => toolset(fields, &place)?,
             "custom" => custom(fields)?,
-            "mcp_toolset" => return Err(ApiError::unsupported(&format!("{place}.type"))),
-            _ => return Err(fields.bad("type", "must be agent_toolset_20260401 or custom")),
+            MCP_TOOLSET => mcp_toolset(fields, &place)?,
+            _ => {
+                let what = "must be agent_toolset_20260401, mcp_toolset or custom";
+                return Err(fields.bad("type", what));
+            }
         };
-        let same = |other: &Value| other["type"] == tool["type"] && other["name"] == tool["name"];
+        let same = |other: &Value| {
+            ["type", "name", "mcp_server_name"].iter().all(|field| other[field] == tool[field])
+        };
         if parsed.iter().any(same) {
             return Err(ApiError::invalid(format!("{place}: is there twice")));
         }
@@ -50,18 +60,101 @@ pub fn parse_tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
     Ok(parsed)
 }
 
-fn toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
-    let default = match fields.value("default_config") {
-        None => json!({"enabled": true, "permission_policy": {"type": "always_allow"}}),
+/// The configuration of tools that have none of their own.
+fn default_config(fields: &mut Fields, place: &str, usual: &str) -> Result<Value, ApiError> {
+    let usual = json!({"type": usual});
+    match fields.value("default_config") {
+        None => Ok(json!({"enabled": true, "permission_policy": usual})),
         Some(value) => {
             let mut config = Fields::of(value, &format!("{place}.default_config"))?;
-            let usual = json!({"type": "always_allow"});
             let policy = policy(&mut config)?.unwrap_or(usual);
             let enabled = config.flag("enabled")?.unwrap_or(true);
             config.finish()?;
-            json!({"enabled": enabled, "permission_policy": policy})
+            Ok(json!({"enabled": enabled, "permission_policy": policy}))
         }
+    }
+}
+
+/// The tools of an MCP server: whoever answers there, so users are asked unless they say otherwise.
+fn mcp_toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
+    let server = fields.required_text("mcp_server_name", NAME_MAX)?;
+    let default = default_config(&mut fields, place, "always_ask")?;
+    let mut configs: Vec<Value> = Vec::new();
+    for (index, value) in fields.array("configs")?.into_iter().enumerate() {
+        let mut config = Fields::of(value, &format!("{place}.configs[{index}]"))?;
+        let policy = policy(&mut config)?.unwrap_or(default["permission_policy"].clone());
+        let name = config.required_text("name", MCP_NAME_MAX)?;
+        if index >= TOOLS_MAX || configs.iter().any(|other| other["name"] == name.as_str()) {
+            return Err(config.bad("name", "is there twice, or one too many"));
+        }
+        let enabled = config.flag("enabled")?.unwrap_or(default["enabled"] == true);
+        config.finish()?;
+        configs.push(json!({"name": name, "enabled": enabled, "permission_policy": policy}));
+    }
+    fields.finish()?;
+    Ok(json!({"type": MCP_TOOLSET, "mcp_server_name": server, "default_config": default,
+        "configs": configs}))
+}
+
+/// Checks the MCP servers of a request.
+///
+/// # Errors
+/// Names what is wrong and where.
+pub fn parse_servers(servers: Vec<Value>) -> Result<Vec<Value>, ApiError> {
+    if servers.len() > SERVERS_MAX {
+        return Err(ApiError::invalid(format!("mcp_servers: at most {SERVERS_MAX} entries")));
+    }
+    let mut parsed: Vec<Value> = Vec::new();
+    for (index, server) in servers.into_iter().enumerate() {
+        let mut fields = Fields::of(server, &format!("mcp_servers[{index}]"))?;
+        if fields.required_text("type", NAME_MAX)? != "url" {
+            return Err(fields.bad("type", "must be url"));
+        }
+        let name = fields.required_text("name", NAME_MAX)?;
+        if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+            return Err(fields.bad("name", "may have letters, digits, `_` and `-`"));
+        }
+        if parsed.iter().any(|other| other["name"] == name.as_str()) {
+            return Err(fields.bad("name", "is there twice"));
+        }
+        let text = fields.required_text("url", URL_MAX)?;
+        let url = url::Url::parse(&text).ok();
+        let url = url.filter(|url| ["http", "https"].contains(&url.scheme()) && url.has_host());
+        let Some(url) = url else { return Err(fields.bad("url", "must be https://…")) };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(fields.bad("url", "must have no user and no password in it"));
+        }
+        fields.finish()?;
+        parsed.push(json!({"type": "url", "name": name, "url": text}));
+    }
+    Ok(parsed)
+}
+
+/// Every server has a toolset, and every toolset a server.
+///
+/// # Errors
+/// Names the one that has none.
+pub fn check_servers(agent: &Map<String, Value>) -> Result<(), ApiError> {
+    let names = |list: &str, field: &str| -> Vec<String> {
+        let all = agent.get(list).and_then(Value::as_array).into_iter().flatten();
+        all.filter_map(|one| one[field].as_str()).map(str::to_string).collect()
     };
+    let (servers, used) = (names("mcp_servers", "name"), names("tools", "mcp_server_name"));
+    if let Some(name) = used.iter().find(|name| !servers.contains(name)) {
+        let what = format!("tools: there is no MCP server `{name}` in mcp_servers");
+        return Err(ApiError::invalid(what));
+    }
+    match servers.iter().find(|name| !used.contains(name)) {
+        Some(name) => {
+            let what = format!("mcp_servers: no mcp_toolset in tools uses `{name}`");
+            Err(ApiError::invalid(what))
+        }
+        None => Ok(()),
+    }
+}
+
+fn toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
+    let default = default_config(&mut fields, place, "always_allow")?;
     let mut configs: Vec<Value> = Vec::new();
     for (index, value) in fields.array("configs")?.into_iter().enumerate() {
         let mut config = Fields::of(value, &format!("{place}.configs[{index}]"))?;
@@ -122,8 +215,18 @@ pub fn tool_access(agent: &Value, name: &str) -> Option<ToolAccess> {
     if !BUILT_IN.contains(&name) {
         return None;
     }
-    let configs = set["configs"].as_array().unwrap_or(&none);
-    let config = configs.iter().find(|config| config["name"] == name);
+    configured(set, name)
+}
+
+/// What an agent may do with a tool of an MCP server.
+pub fn mcp_access(agent: &Value, server: &str, name: &str) -> Option<ToolAccess> {
+    let mut tools = agent["tools"].as_array().into_iter().flatten();
+    configured(tools.find(|tool| tool["mcp_server_name"] == server)?, name)
+}
+
+fn configured(set: &Value, name: &str) -> Option<ToolAccess> {
+    let mut configs = set["configs"].as_array().into_iter().flatten();
+    let config = configs.find(|config| config["name"] == name);
     let config = config.unwrap_or(&set["default_config"]);
     match (config["enabled"] == true, config["permission_policy"]["type"].as_str()) {
         (true, Some("always_ask")) => Some(ToolAccess::Ask),

@@ -1,18 +1,38 @@
 //! Plays a script: the engine that always does the same.
 
-use super::runner::{Host, Stop};
+use super::host::{Host, Stop};
+use super::mcp::{MCP_PREFIX, named_call};
+use super::room::Gave;
 use super::script::{CallStep, Script, Step};
-use crate::api::{ToolAccess, tool_access};
-use assay_session::{
-    Answer, Body, Call, CallKind, ErrorKind, EventId, RetryStatus, Said, SessionError, ToolAnswer,
-    Usage,
-};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use super::toolbox::Wanted;
+use super::{Engine, Turn};
+use crate::api::tool_access;
+use assay_session::{ErrorKind, RetryStatus, Said, SessionError, Usage};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a hold looks whether it has ended.
 const HOLD_LOOKS: Duration = Duration::from_millis(10);
+
+/// Plays one script for all agents.
+#[derive(Debug)]
+pub struct ScriptedEngine {
+    script: Arc<Script>,
+}
+
+impl ScriptedEngine {
+    /// With this script.
+    pub fn new(script: Script) -> ScriptedEngine {
+        ScriptedEngine { script: Arc::new(script) }
+    }
+}
+
+impl Engine for ScriptedEngine {
+    fn play(&self, host: Host) -> Turn {
+        let script = self.script.clone();
+        Box::pin(async move { play(&script, host).await })
+    }
+}
 
 struct Player {
     host: Host,
@@ -23,7 +43,7 @@ struct Player {
 }
 
 /// Plays the turn that fits the message.
-pub async fn play(script: &Script, host: Host) -> Result<(), Stop> {
+async fn play(script: &Script, host: Host) -> Result<(), Stop> {
     let agent = host.agent["name"].as_str().unwrap_or_default();
     let turn = script.find(agent, &host.text).cloned();
     let mut player = Player { host, pending: Vec::new(), answer: String::new() };
@@ -48,7 +68,7 @@ enum Flow {
 fn error(kind: ErrorKind, message: Option<&str>, exhausted: bool) -> SessionError {
     let retry_status = if exhausted { RetryStatus::Exhausted } else { RetryStatus::Terminal };
     let message = message.unwrap_or("the script says so").to_string();
-    SessionError { kind, message, retry_status }
+    SessionError::new(kind, message, retry_status)
 }
 
 fn words(text: &str) -> u64 {
@@ -102,14 +122,14 @@ impl Player {
         self.pending.extend([Said::RequestStart, Said::RequestEnd { is_error: false, usage }]);
     }
 
-    async fn flush(&mut self) -> Result<Vec<assay_session::Event>, Stop> {
+    async fn flush(&mut self) -> Result<(), Stop> {
         let said = std::mem::take(&mut self.pending);
-        if said.is_empty() { Ok(Vec::new()) } else { self.host.say(said).await }
+        if said.is_empty() { Ok(()) } else { self.host.say(said).await.map(drop) }
     }
 
     async fn end(&mut self, said: Said) -> Result<(), Stop> {
         self.pending.push(said);
-        self.flush().await.map(drop)
+        self.host.end(std::mem::take(&mut self.pending)).await
     }
 
     /// Within a request, so that an interrupt finds one open.
@@ -124,80 +144,30 @@ impl Player {
         Ok(())
     }
 
-    /// Tools that run, and those somebody has to be asked for: the latter all at once.
+    /// Uses tools; what the script has no result for is run.
     async fn calls(&mut self, calls: &[CallStep]) -> Result<Flow, Stop> {
         self.request("");
-        let mut asked = Vec::new();
-        for call in calls {
-            let kind = match tool_access(&self.host.agent, &call.call) {
-                Some(ToolAccess::Custom) => CallKind::Custom,
-                Some(ToolAccess::Ask) => CallKind::Ask,
-                Some(ToolAccess::Allow) => {
-                    self.run_tool(call).await?;
-                    continue;
-                }
-                None => {
-                    let what = format!("the agent has no tool `{}` that is enabled", call.call);
-                    let error = error(ErrorKind::UnknownError, Some(&what), false);
-                    self.end(Said::Failed(error)).await?;
-                    return Ok(Flow::Ended);
-                }
-            };
-            asked.push((kind, call));
+        let asks = |call: &CallStep| call.call.starts_with(MCP_PREFIX) && call.result.is_none();
+        if calls.iter().any(asks) {
+            self.host.reach_servers().await?;
         }
-        if !asked.is_empty() {
-            self.ask(&asked).await?;
+        let is_missing = |call: &&CallStep| {
+            !call.call.starts_with(MCP_PREFIX)
+                && tool_access(&self.host.agent, &call.call).is_none()
+        };
+        if let Some(call) = calls.iter().find(is_missing) {
+            let what = format!("the agent has no tool `{}` that is enabled", call.call);
+            let error = error(ErrorKind::UnknownError, Some(&what), false);
+            self.end(Said::Failed(error)).await?;
+            return Ok(Flow::Ended);
         }
+        let wanted = calls.iter().map(|call| Wanted {
+            written: call.result.as_ref().map(|text| Gave::text(text.clone(), call.is_error)),
+            ..named_call(&self.host.agent, &call.call, call.input.clone())
+        });
+        let wanted = wanted.collect();
+        let gave = self.host.use_tools(std::mem::take(&mut self.pending), wanted).await?;
+        self.answer = gave.last().map(Gave::words).unwrap_or_default();
         Ok(Flow::On)
     }
-
-    async fn run_tool(&mut self, call: &CallStep) -> Result<(), Stop> {
-        let (name, input) = (call.call.clone(), call.input.clone());
-        self.pending.push(Said::ToolUse { name, input });
-        let events = self.flush().await?;
-        let used = events.last().ok_or(Stop::Broken)?;
-        self.give(used.id.clone(), call);
-        Ok(())
-    }
-
-    /// The result that the script has for a built-in tool.
-    fn give(&mut self, id: EventId, call: &CallStep) {
-        self.answer = call.result.clone().unwrap_or_else(|| "done".to_string());
-        let content = vec![json!({"type": "text", "text": self.answer})];
-        self.pending.push(Said::ToolResult { call: id, content, is_error: call.is_error });
-    }
-
-    async fn ask(&mut self, asked: &[(CallKind, &CallStep)]) -> Result<(), Stop> {
-        let calls = asked.iter().map(|(kind, call)| {
-            let (name, input) = (call.call.clone(), call.input.clone());
-            Call { kind: *kind, name, input }
-        });
-        self.pending.push(Said::Calls(calls.collect()));
-        let events = self.flush().await?;
-        let is_call =
-            |body: &Body| matches!(body, Body::CustomToolUse { .. } | Body::ToolUse { .. });
-        let ids = events.iter().filter(|event| is_call(&event.body)).map(|event| event.id.clone());
-        // Tools that ran before stand in front of those that are asked for.
-        let ids: Vec<EventId> = ids.collect();
-        let ids = &ids[ids.len().saturating_sub(asked.len())..];
-        let mut open: BTreeMap<&EventId, &CallStep> =
-            ids.iter().zip(asked.iter().map(|(_, call)| *call)).collect();
-        while !open.is_empty() {
-            let (id, answer) = self.host.answer().await?;
-            let Some(call) = open.remove(&id) else { continue };
-            match answer {
-                Answer::Result { content, .. } => self.answer = text_of(&content),
-                Answer::Decision { result: ToolAnswer::Allow, .. } => self.give(id, call),
-                Answer::Decision { deny_message, .. } => {
-                    self.answer = deny_message.unwrap_or_else(|| "not allowed".to_string());
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn text_of(content: &[Value]) -> String {
-    let texts = content.iter().filter_map(|block| block["text"].as_str());
-    texts.collect::<Vec<_>>().join("\n")
 }

@@ -1,94 +1,23 @@
 //! Starts an engine for each turn, hands answers to it, and stops it.
 //!
-//! Whatever is done here was durable before: effects come from commits. Whatever an engine says
-//! becomes durable before it is seen, and only as long as its turn is its own.
+//! Whatever is done here was durable before: effects come from commits.
 
-use super::play::play;
-use super::script::Script;
+use super::Engines;
+use super::host::{Host, Luggage, Stop, TRIES, TRY_AGAIN, Voice};
+use super::memory::Entry;
+use super::room::Room;
 use crate::error::ApiError;
-use crate::store::{Kernel, Reader, SessionKey, SessionRecord, folder};
-use assay_session::{Answer, Body, Effect, Event, EventId, Input, Said, Step, TurnRef};
+use crate::names::Names;
+use crate::net::Reach;
+use crate::store::{Kernel, Reader, SessionKey, SessionRecord, SessionSkill, Stored, folder};
+use assay_session::{
+    Answer, Body, Effect, ErrorKind, Event, EventId, Input, RetryStatus, Said, SessionError,
+    TurnRef,
+};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-
-/// How often an engine tries to be heard when the disk says no, and how long it waits between.
-const TRIES: u32 = 20;
-const TRY_AGAIN: Duration = Duration::from_millis(250);
-
-/// Why an engine goes no further.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
-    /// Its turn is over: it was interrupted, or the session is gone.
-    Stale,
-    /// It said what it may not say, or nothing can be written.
-    Broken,
-}
-
-/// What an engine has of the server.
-#[derive(Debug)]
-pub struct Host {
-    kernel: Kernel,
-    key: SessionKey,
-    turn: TurnRef,
-    answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
-    /// The agent, as the session has it.
-    pub agent: serde_json::Value,
-    /// The text of the message.
-    pub text: String,
-    /// Where the files are that end holds.
-    pub holds: PathBuf,
-}
-
-impl Host {
-    /// The number of the turn.
-    pub fn turn_number(&self) -> u64 {
-        self.turn.number
-    }
-
-    /// Says something, and gives the events that became of it.
-    ///
-    /// # Errors
-    /// If nobody listens any more.
-    pub async fn say(&mut self, said: Vec<Said>) -> Result<Vec<Event>, Stop> {
-        for _ in 0..TRIES {
-            let input = Input::Engine { turn: self.turn.clone(), said: said.clone() };
-            match take(&self.kernel, &self.key, input).await {
-                Ok(Some(step)) => return Ok(step.events),
-                Ok(None) => return Err(Stop::Stale),
-                Err(error) if error.status == 404 => return Err(Stop::Stale),
-                Err(error) if error.status == 400 => {
-                    eprintln!("assay serve: session {}: {}", self.key.id, error.message);
-                    return Err(Stop::Broken);
-                }
-                Err(_) => tokio::time::sleep(TRY_AGAIN).await,
-            }
-        }
-        Err(Stop::Broken)
-    }
-
-    /// The next answer.
-    ///
-    /// # Errors
-    /// If none can come any more.
-    pub async fn answer(&mut self) -> Result<(EventId, Answer), Stop> {
-        self.answers.recv().await.ok_or(Stop::Stale)
-    }
-}
-
-/// Takes a step; `None` if it came too late.
-async fn take(kernel: &Kernel, key: &SessionKey, input: Input) -> Result<Option<Step>, ApiError> {
-    let key = key.clone();
-    kernel
-        .run(move |unit| match unit.step(&key, &input)? {
-            Ok(step) => Ok(Some(step)),
-            Err(assay_session::Refusal::Stale) => Ok(None),
-            Err(refusal) => Err(ApiError::invalid(refusal.to_string())),
-        })
-        .await
-}
 
 /// An engine at work.
 struct Running {
@@ -104,12 +33,16 @@ pub struct Runner {
     pub kernel: Kernel,
     /// Reads.
     pub reader: Reader,
-    /// What agents do.
-    pub script: Arc<Script>,
+    /// New ids.
+    pub names: Arc<Names>,
+    /// What answers.
+    pub engines: Arc<Engines>,
     /// The name of this process.
     pub owner: String,
     /// Where the files are that end holds.
     pub holds: PathBuf,
+    /// Where the bytes of files are.
+    pub objects: PathBuf,
 }
 
 impl Runner {
@@ -165,11 +98,23 @@ impl Runner {
         }
     }
 
+    fn voice(&self, key: SessionKey, turn: TurnRef) -> Voice {
+        Voice {
+            kernel: self.kernel.clone(),
+            reader: self.reader.clone(),
+            names: self.names.clone(),
+            objects: self.objects.clone(),
+            key,
+            turn,
+        }
+    }
+
     fn step_later(&self, key: SessionKey, input: Input) {
-        let kernel = self.kernel.clone();
+        let nobody = TurnRef { number: 0, owner: String::new(), generation: 0 };
+        let voice = self.voice(key, nobody);
         tokio::spawn(async move {
             for _ in 0..TRIES {
-                match take(&kernel, &key, input.clone()).await {
+                match voice.take(input.clone(), Luggage::default()).await {
                     Err(error) if error.status >= 500 => tokio::time::sleep(TRY_AGAIN).await,
                     _ => return,
                 }
@@ -186,54 +131,147 @@ impl Runner {
         stopped: oneshot::Receiver<()>,
         ended: mpsc::UnboundedSender<(SessionKey, TurnRef)>,
     ) {
-        let (kernel, reader) = (self.kernel.clone(), self.reader.clone());
-        let (script, holds) = (self.script.clone(), self.holds.clone());
+        let voice = self.voice(key.clone(), turn.clone());
+        let (engines, holds) = (self.engines.clone(), self.holds.clone());
         tokio::spawn(async move {
-            let work = async {
-                let (agent, text) = read_prompt(&reader, &key, &prompt).await?;
-                let (kernel, key, turn) = (kernel.clone(), key.clone(), turn.clone());
-                play(&script, Host { kernel, key, turn, answers, agent, text, holds }).await
-            };
-            tokio::select! {
-                played = work => {
-                    // What stopped in the middle of its turn has to end it, too.
-                    if played == Err(Stop::Broken) {
-                        let _tried = fail(&kernel, &key, &turn).await;
-                    }
-                }
-                _ = stopped => {
-                    // Nothing of the engine is left: what came after the interrupt may begin.
-                    let _late = take(&kernel, &key, Input::Aborted(turn.clone())).await;
-                }
-            }
+            play(&voice, &engines, prompt, holds, answers, stopped).await;
             // The runner may be gone.
             let _unheard = ended.send((key, turn));
         });
     }
 }
 
-/// The agent of a session, and the text of a message.
-async fn read_prompt(
-    reader: &Reader,
-    key: &SessionKey,
-    prompt: &EventId,
-) -> Result<(serde_json::Value, String), Stop> {
-    let record: Option<SessionRecord> =
-        reader.get(key.at(folder::SESSIONS)).await.map_err(|_| Stop::Broken)?;
-    let at = format!("{}/{prompt}", key.at(folder::EVENTS));
-    let event: Option<Event> = reader.get(at).await.map_err(|_| Stop::Broken)?;
-    let (Some(record), Some(event)) = (record, event) else { return Err(Stop::Stale) };
-    let Body::UserMessage { content } = event.body else { return Err(Stop::Broken) };
-    let texts = content.iter().filter_map(|block| block["text"].as_str());
-    Ok((record.agent, texts.collect::<Vec<_>>().join("\n")))
+/// Plays a turn to its end, whichever comes first: its own, or that of somebody's patience.
+async fn play(
+    voice: &Voice,
+    engines: &Engines,
+    prompt: EventId,
+    holds: PathBuf,
+    answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
+    mut stopped: oneshot::Receiver<()>,
+) {
+    let mut room = None;
+    let ended = begin(voice, engines, prompt, holds, answers, &mut stopped, &mut room).await;
+    let (outputs, why) = match (&ended, room) {
+        (Ok(()), room) => {
+            if let Some(room) = room {
+                room.close().await;
+            }
+            return;
+        }
+        (Err(end), Some(room)) => (voice.leave(&room).await, end),
+        (Err(end), None) => (None, end),
+    };
+    if let End::Broken(why) = why {
+        // What stopped in the middle of its turn has to end it, too.
+        let error = SessionError::new(ErrorKind::UnknownError, why.clone(), RetryStatus::Terminal);
+        let said = vec![Said::Failed(error)];
+        let input = Input::Engine { turn: voice.turn.clone(), said };
+        let memory = voice.ending(Entry::Failed(why.clone()));
+        let luggage = Luggage { memory, outputs: outputs.clone() };
+        if voice.insist(input, luggage).await != Err(Stop::Stale) {
+            return;
+        }
+    }
+    // Nothing of the engine is left: what came after the interrupt may begin. If there was none,
+    // nobody waits for this.
+    let luggage = Luggage { memory: voice.ending(Entry::Interrupted), outputs };
+    let _nobody = voice.insist(Input::Aborted(voice.turn.clone()), luggage).await;
 }
 
-async fn fail(kernel: &Kernel, key: &SessionKey, turn: &TurnRef) -> Result<(), ApiError> {
-    let error = assay_session::SessionError {
-        kind: assay_session::ErrorKind::UnknownError,
-        message: "the engine of this turn failed; the log of the server says why".to_string(),
-        retry_status: assay_session::RetryStatus::Terminal,
+/// Why a turn ended that did not end itself.
+enum End {
+    /// It is over, or somebody wants it to be.
+    Stopped,
+    /// It cannot go on.
+    Broken(String),
+}
+
+impl From<Stop> for End {
+    fn from(stop: Stop) -> End {
+        match stop {
+            Stop::Stale => End::Stopped,
+            Stop::Broken => End::Broken(FAILED.to_string()),
+        }
+    }
+}
+
+async fn begin(
+    voice: &Voice,
+    engines: &Engines,
+    prompt: EventId,
+    holds: PathBuf,
+    answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
+    stopped: &mut oneshot::Receiver<()>,
+    room: &mut Option<Arc<Room>>,
+) -> Result<(), End> {
+    let known = read_turn(voice, &prompt).await?;
+    let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), known.reach);
+    let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
+    *room = Some(opened.clone());
+    let model = known.agent["model"]["id"].as_str().unwrap_or_default().to_string();
+    // No other one stands in for it.
+    let gone = || End::Broken(format!("this server has no model `{model}` any more"));
+    let engine = engines.engine(&model).ok_or_else(gone)?;
+    let texts = known.prompt.iter().filter_map(|block| block["text"].as_str());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    let host = Host {
+        voice: voice.clone(),
+        answers,
+        system: system(&known.agent, &known.skills),
+        agent: known.agent,
+        prompt: known.prompt,
+        text,
+        holds,
+        room: opened,
+        servers: Arc::default(),
+        servers_reach: known.servers_reach,
+        unwritten: Vec::new(),
+        remembered: 0,
     };
-    let input = Input::Engine { turn: turn.clone(), said: vec![Said::Failed(error)] };
-    take(kernel, key, input).await.map(drop)
+    tokio::select! {
+        played = engine.play(host) => Ok(played?),
+        _ = stopped => Err(End::Stopped),
+    }
+}
+
+const FAILED: &str = "the engine of this turn failed; the log of the server says why";
+
+/// What a turn begins with.
+struct Known {
+    agent: serde_json::Value,
+    skills: Vec<SessionSkill>,
+    prompt: Vec<serde_json::Value>,
+    reach: Reach,
+    servers_reach: Reach,
+}
+
+/// What an agent is told before anything else: who it is, and which skills it has.
+fn system(agent: &serde_json::Value, skills: &[SessionSkill]) -> Option<String> {
+    let own = agent["system"].as_str().map(str::to_string);
+    if skills.is_empty() {
+        return own;
+    }
+    let skill = |skill: &SessionSkill| format!("\n- {}: {}", skill.name, skill.description);
+    let list: String = skills.iter().map(skill).collect();
+    let what = "You have skills. Before you use one, read /workspace/skills/NAME/SKILL.md:";
+    Some(format!("{}{what}{list}", own.map_or_else(String::new, |own| own + "\n\n")))
+}
+
+async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
+    let (reader, key) = (&voice.reader, &voice.key);
+    let broken = |_: ApiError| Stop::Broken;
+    let record: Option<SessionRecord> =
+        reader.get(key.at(folder::SESSIONS)).await.map_err(broken)?;
+    let at = format!("{}/{prompt}", key.at(folder::EVENTS));
+    let event: Option<Event> = reader.get(at).await.map_err(broken)?;
+    let (Some(record), Some(event)) = (record, event) else { return Err(Stop::Stale) };
+    let Body::UserMessage { content } = event.body else { return Err(Stop::Broken) };
+    let at = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, record.environment_id);
+    let environment: Option<Stored> = reader.get(at).await.map_err(broken)?;
+    let config = environment.and_then(|found| found.wire.get("config").cloned());
+    let config = config.unwrap_or_default();
+    let (reach, servers_reach) = (Reach::of(&config), Reach::of_servers(&config));
+    let (agent, skills) = (record.agent, record.skills);
+    Ok(Known { agent, skills, prompt: content, reach, servers_reach })
 }

@@ -52,7 +52,7 @@ pub struct Step {
     pub hold: Option<String>,
     /// What the tool is given.
     pub input: Map<String, Value>,
-    /// What a built-in tool gives.
+    /// What a built-in tool gives; without it the tool is run.
     pub result: Option<String>,
     /// Whether that is a failure.
     pub is_error: bool,
@@ -71,7 +71,7 @@ pub struct CallStep {
     /// What it is given.
     #[serde(default)]
     pub input: Map<String, Value>,
-    /// What a built-in tool gives.
+    /// What a built-in tool gives; without it the tool is run.
     pub result: Option<String>,
     /// Whether that is a failure.
     #[serde(default)]

@@ -7,10 +7,11 @@
 
 use super::records::SessionKey;
 use super::unit::{After, Unit};
+use crate::counters::Counters;
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::names::Names;
-use assay_ledger::keyed::{Store, Transaction};
+use assay_ledger::keyed::{Store, StoreError, Transaction};
 use assay_session::Effect;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -33,7 +34,9 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Starts the thread. It ends when the last handle is gone.
+    /// Starts the thread. It ends when the last handle is gone, or with the error after which the
+    /// store takes nothing any more: what was asked last may or may not be there, so nobody must
+    /// go on as if it were either. Who begins anew looks.
     ///
     /// # Errors
     /// If the machine gives no thread.
@@ -41,15 +44,22 @@ impl Kernel {
         mut store: Box<dyn Store>,
         names: Arc<Names>,
         hub: Arc<Hub>,
+        counters: Arc<Counters>,
         effects: Effects,
-    ) -> std::io::Result<Kernel> {
+    ) -> std::io::Result<(Kernel, oneshot::Receiver<StoreError>)> {
         let (jobs, mut waiting) = mpsc::channel::<Job>(QUEUE_MAX);
+        let (failed, failure) = oneshot::channel();
         std::thread::Builder::new().name("writer".into()).spawn(move || {
+            let world = World { names: &names, hub: &hub, counters: &counters, effects: &effects };
             while let Some(first) = waiting.blocking_recv() {
-                commit_group(store.as_mut(), &names, &hub, &effects, first, &mut waiting);
+                if let Err(error) = commit_group(store.as_mut(), &world, first, &mut waiting) {
+                    // Who would hear it may be stopping.
+                    let _unheard = failed.send(error);
+                    return;
+                }
             }
         })?;
-        Ok(Kernel { jobs })
+        Ok((Kernel { jobs }, failure))
     }
 
     /// Does `work` as one transaction and gives what it gave, once that is durable. If it fails,
@@ -79,15 +89,45 @@ impl Kernel {
     }
 }
 
+/// What a commit touches besides the store.
+struct World<'a> {
+    names: &'a Names,
+    hub: &'a Hub,
+    counters: &'a Counters,
+    effects: &'a Effects,
+}
+
+impl World<'_> {
+    /// Does what had to wait for the commit.
+    fn follow(&self, after: After) {
+        match after {
+            After::Publish(key, lines) => {
+                self.counters.events.inc_by(lines.len() as u64);
+                self.hub.publish(&key, lines);
+            }
+            After::Close(key, lines) => self.hub.close(&key, lines),
+            After::Count(change) => self.counters.count(&change),
+            After::Effects(key, wanted) => {
+                for effect in wanted {
+                    if matches!(effect, Effect::Start { .. }) {
+                        self.counters.turns.inc();
+                    }
+                    // Without a runner there is nobody to run anything.
+                    let _stopping = self.effects.send((key.clone(), effect));
+                }
+            }
+        }
+    }
+}
+
+/// One commit. Only an error after which there can be no other one is given back.
 fn commit_group(
     store: &mut dyn Store,
-    names: &Names,
-    hub: &Hub,
-    effects: &Effects,
+    world: &World,
     first: Job,
     waiting: &mut mpsc::Receiver<Job>,
-) {
-    let mut unit = Unit::new(Transaction::new(store), names);
+) -> Result<(), StoreError> {
+    let mut unit = Unit::new(Transaction::new(store), world.names, world.counters);
     let mut finished = vec![first(&mut unit)];
     while finished.len() < GROUP_MAX {
         let Ok(job) = waiting.try_recv() else { break };
@@ -99,21 +139,16 @@ fn commit_group(
         eprintln!("assay serve: {error}");
     }
     if committed.is_ok() {
-        for after in after {
-            match after {
-                After::Publish(key, lines) => hub.publish(&key, lines),
-                After::Close(key, lines) => hub.close(&key, lines),
-                After::Effects(key, wanted) => {
-                    for effect in wanted {
-                        // Without a runner there is nobody to run anything.
-                        let _stopping = effects.send((key.clone(), effect));
-                    }
-                }
-            }
-        }
+        world.counters.commits.inc();
+        world.counters.jobs.inc_by(finished.len() as u64);
+        after.into_iter().for_each(|after| world.follow(after));
     }
     for finish in finished {
         finish(committed.is_ok());
+    }
+    match committed {
+        Err(error) if error.is_final() => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -155,8 +190,8 @@ mod tests {
         let stubborn = Stubborn { store, refuses: refuses.clone() };
         let (hub, names) = (Arc::new(Hub::default()), Arc::new(Names::default()));
         let (effects, mut wanted) = mpsc::unbounded_channel();
-        let kernel = Kernel::start(Box::new(stubborn), names, hub.clone(), effects);
-        let kernel = kernel.expect("a thread");
+        let kernel = Kernel::start(Box::new(stubborn), names, hub.clone(), Arc::default(), effects);
+        let (kernel, _failure) = kernel.expect("a thread");
         let key = SessionKey { workspace: "w".into(), id: "s".into() };
         let mut listener = hub.listen(&key);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -2,17 +2,20 @@
 
 use super::records::{folder, read_record};
 use crate::names::now_ms;
-use assay_ledger::keyed::{KeyRange, Order, SqliteStore, Store, StoreError, Writes};
+use assay_ledger::keyed::{KeyRange, Order, Store, StoreError, Writes};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::path::Path;
 
 /// What keys begin with.
 const KEY_PREFIX: &str = "asy_";
 /// Bytes of chance in a key.
 const KEY_BYTES: usize = 32;
+/// What follows the prefix in a key that somebody else made: as much chance as in ours, if they
+/// were careful.
+const GIVEN_CHARS_MIN: usize = 43;
+const GIVEN_CHARS_MAX: usize = 128;
 /// Names of keys and workspaces.
 const NAME_BYTES_MAX: usize = 64;
 /// Characters of the hash that are the id of a key.
@@ -49,6 +52,15 @@ pub enum KeyError {
     /// No such key.
     #[error("there is no key {0}; `assay keys list` shows all")]
     Unknown(String),
+    /// Not a key.
+    #[error(
+        "what was given is no key: `{KEY_PREFIX}` and {GIVEN_CHARS_MIN} to {GIVEN_CHARS_MAX} \
+         letters, digits, `_` and `-` are one"
+    )]
+    Given,
+    /// A key that was revoked stays revoked, and opens one workspace only.
+    #[error("key {0} was revoked or opens another workspace; make another one")]
+    Taken(String),
     /// The machine gives no randomness.
     #[error("the machine gives no randomness: {0}")]
     Chance(getrandom::Error),
@@ -60,21 +72,34 @@ pub enum KeyError {
     TooMany,
 }
 
-/// Makes a key and gives it: it is not shown again.
+/// Makes a key.
 ///
 /// # Errors
-/// If a name is none, or the store cannot be written.
-pub fn create_key(
-    directory: &Path,
-    workspace: &str,
-    name: &str,
-) -> Result<(String, ApiKey), KeyError> {
-    check_name(workspace)?;
-    check_name(name)?;
+/// If the machine gives no randomness.
+pub fn new_key() -> Result<String, KeyError> {
     let mut bytes = [0; KEY_BYTES];
     getrandom::fill(&mut bytes).map_err(KeyError::Chance)?;
-    let key = format!("{KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
-    let sha256 = hash(&key);
+    Ok(format!("{KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// Lets a key open a workspace. One that does already goes on doing so.
+///
+/// # Errors
+/// If a name or the key is none, or was revoked, or the store cannot be written.
+pub fn add_key(
+    store: &mut dyn Store,
+    key: &str,
+    workspace: &str,
+    name: &str,
+) -> Result<ApiKey, KeyError> {
+    check_name(workspace)?;
+    check_name(name)?;
+    let chars = key.strip_prefix(KEY_PREFIX).unwrap_or_default();
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if !(GIVEN_CHARS_MIN..=GIVEN_CHARS_MAX).contains(&chars.len()) || !chars.chars().all(is_good) {
+        return Err(KeyError::Given);
+    }
+    let sha256 = hash(key);
     let record = ApiKey {
         id: sha256[..ID_CHARS].to_string(),
         sha256,
@@ -83,20 +108,26 @@ pub fn create_key(
         created_ms: now_ms(),
         revoked_ms: None,
     };
-    let mut store = SqliteStore::open(directory)?;
-    if stored_keys(&mut store)?.len() >= KEYS_MAX {
+    let stored = stored_keys(store)?;
+    if let Some(known) = stored.iter().find(|known| known.sha256 == record.sha256) {
+        return match known.revoked_ms.is_some() || known.workspace != record.workspace {
+            true => Err(KeyError::Taken(record.id)),
+            false => Ok(known.clone()),
+        };
+    }
+    if stored.len() >= KEYS_MAX {
         return Err(KeyError::TooMany);
     }
-    write(&mut store, &record)?;
-    Ok((key, record))
+    write(store, &record)?;
+    Ok(record)
 }
 
 /// All keys, also revoked ones, oldest first.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn list_keys(directory: &Path) -> Result<Vec<ApiKey>, KeyError> {
-    let mut keys = stored_keys(&mut SqliteStore::open(directory)?)?;
+pub fn list_keys(store: &mut dyn Store) -> Result<Vec<ApiKey>, KeyError> {
+    let mut keys = stored_keys(store)?;
     keys.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
     Ok(keys)
 }
@@ -105,12 +136,11 @@ pub fn list_keys(directory: &Path) -> Result<Vec<ApiKey>, KeyError> {
 ///
 /// # Errors
 /// If there is no such key, or the store cannot be written.
-pub fn revoke_key(directory: &Path, id: &str) -> Result<ApiKey, KeyError> {
-    let mut store = SqliteStore::open(directory)?;
-    let known = stored_keys(&mut store)?.into_iter().find(|key| key.id == id);
+pub fn revoke_key(store: &mut dyn Store, id: &str) -> Result<ApiKey, KeyError> {
+    let known = stored_keys(store)?.into_iter().find(|key| key.id == id);
     let mut record = known.ok_or_else(|| KeyError::Unknown(id.chars().take(64).collect()))?;
     record.revoked_ms = record.revoked_ms.or(Some(now_ms()));
-    write(&mut store, &record)?;
+    write(store, &record)?;
     Ok(record)
 }
 
@@ -129,14 +159,14 @@ pub fn workspace_of(
     Ok(opens.then_some(record.workspace))
 }
 
-fn stored_keys(store: &mut SqliteStore) -> Result<Vec<ApiKey>, KeyError> {
+fn stored_keys(store: &mut dyn Store) -> Result<Vec<ApiKey>, KeyError> {
     let range = KeyRange::below(folder::KEYS, Order::Ascending);
     let pairs = store.scan(&range, KEYS_MAX)?;
     let read = |(_, value): (String, Vec<u8>)| serde_json::from_slice(&value);
     pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(|_| KeyError::Record)
 }
 
-fn write(store: &mut SqliteStore, record: &ApiKey) -> Result<(), KeyError> {
+fn write(store: &mut dyn Store, record: &ApiKey) -> Result<(), KeyError> {
     let value = serde_json::to_vec(record).map_err(|_| KeyError::Record)?;
     let at = format!("{}/{}", folder::KEYS, record.id);
     Ok(store.commit(&Writes::from([(at, Some(value))]))?)
@@ -144,7 +174,9 @@ fn write(store: &mut SqliteStore, record: &ApiKey) -> Result<(), KeyError> {
 
 fn check_name(name: &str) -> Result<(), KeyError> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    match (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_good) {
+    // Workspaces are names of directories, too.
+    let is_way = [".", ".."].contains(&name);
+    match (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_good) && !is_way {
         true => Ok(()),
         false => Err(KeyError::Name(name.chars().take(NAME_BYTES_MAX).collect())),
     }

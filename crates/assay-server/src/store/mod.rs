@@ -1,13 +1,19 @@
 //! Where everything is kept: one thread that writes, one that reads, and the records they know.
 
+mod binding;
 mod kernel;
 mod keys;
+mod place;
 mod reader;
 mod records;
 mod unit;
 
+pub use binding::{BindingError, bind};
 pub use kernel::Kernel;
-pub use keys::{ApiKey, KeyError, create_key, list_keys, revoke_key, workspace_of};
+pub use keys::{ApiKey, KeyError, add_key, list_keys, new_key, revoke_key, workspace_of};
+pub use place::{OpenStore, StorePlace};
 pub use reader::Reader;
-pub use records::{Line, SessionKey, SessionRecord, Stored, folder, read_record};
+pub use records::{
+    Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, folder, read_record,
+};
 pub use unit::{After, Unit};

@@ -24,12 +24,28 @@ pub mod folder {
     pub const ACTIVE: &str = "active";
     /// The logs: `events/WORKSPACE/SESSION/EVENT`.
     pub const EVENTS: &str = "events";
-    /// Requests that must not happen twice: `requests/WORKSPACE/PATH…/KEY`.
+    /// Requests that must not happen twice: `requests/WORKSPACE/HASH OF PATH/HASH OF KEY`.
     pub const REQUESTS: &str = "requests";
     /// The same by when they are forgotten: `forget/TIME/…`.
     pub const FORGET: &str = "forget";
     /// Files that were uploaded.
     pub const FILES: &str = "files";
+    /// Vaults.
+    pub const VAULTS: &str = "vaults";
+    /// Credentials, sealed: `credentials/WORKSPACE/VAULT/ID`.
+    pub const CREDENTIALS: &str = "credentials";
+    /// What shows whether the master key is the one that sealed everything here.
+    pub const MASTER: &str = "master";
+    /// Skills.
+    pub const SKILLS: &str = "skills";
+    /// Their versions: `skill_versions/WORKSPACE/SKILL/VERSION`.
+    pub const SKILL_VERSIONS: &str = "skill_versions";
+    /// Which directory has the bytes of files: `binding/objects`.
+    pub const BINDING: &str = "binding";
+    /// Files that sessions left: `outputs/WORKSPACE/SESSION/NAME`.
+    pub const OUTPUTS: &str = "outputs";
+    /// What agents remember: `memory/WORKSPACE/SESSION/TURN/NUMBER`.
+    pub const MEMORY: &str = "memory";
     /// Keys of the API, as hashes.
     pub const KEYS: &str = "keys";
 }
@@ -71,6 +87,40 @@ pub struct SessionRecord {
     pub archived_ms: Option<u64>,
     /// The key of the request that made it, which goes with it.
     pub made_by: Option<String>,
+    /// The files that tools can read.
+    #[serde(default)]
+    pub resources: Vec<Resource>,
+    /// The skills that tools can read, as they were when the session began.
+    #[serde(default)]
+    pub skills: Vec<SessionSkill>,
+}
+
+/// A file in a session.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Resource {
+    /// Its own id.
+    pub id: String,
+    /// Of which upload it is a copy.
+    pub file_id: String,
+    /// Where it is below the uploads, without a slash in front.
+    pub path: String,
+    /// How large it is.
+    pub size_bytes: u64,
+    /// When it was mounted.
+    pub created_ms: u64,
+}
+
+/// A version of a skill in a session; its files are in `workspace/skills/NAME`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SessionSkill {
+    /// Which skill.
+    pub skill_id: String,
+    /// Which version of it.
+    pub version: String,
+    /// What it is called.
+    pub name: String,
+    /// When to use it.
+    pub description: String,
 }
 
 /// A record with one name for all: the JSON that clients get, and what only the server knows.
@@ -106,6 +156,19 @@ impl Line {
     pub fn of(event: &Event) -> Result<Line, ApiError> {
         let json = serde_json::to_string(event)?;
         Ok(Line { id: event.id.0.clone(), kind: event.body.type_name().to_string(), json })
+    }
+
+    /// When it was taken in.
+    ///
+    /// # Errors
+    /// If it does not say so.
+    pub fn processed_at(&self) -> Result<String, ApiError> {
+        #[derive(Deserialize)]
+        struct Time {
+            processed_at: String,
+        }
+        let time: Time = serde_json::from_str(&self.json)?;
+        Ok(time.processed_at)
     }
 
     /// Of a pair of the folder of events.

@@ -1,6 +1,7 @@
 //! One request's part of a commit.
 
 use super::records::{Line, SessionKey, folder, read_record};
+use crate::counters::{Change, Counters, Load, Standing};
 use crate::error::ApiError;
 use crate::names::{Names, now_ms};
 use assay_ledger::keyed::{KeyRange, Order, Savepoint, Transaction};
@@ -21,6 +22,8 @@ pub enum After {
     Close(SessionKey, Vec<Arc<Line>>),
     /// Engines are told.
     Effects(SessionKey, Vec<Effect>),
+    /// It is counted.
+    Count(Change),
 }
 
 /// A transaction, and what is to happen when it is durable.
@@ -29,11 +32,44 @@ pub struct Unit<'a> {
     pub transaction: Transaction<'a>,
     pub(super) after: Vec<After>,
     names: &'a Names,
+    counters: &'a Counters,
 }
 
 impl<'a> Unit<'a> {
-    pub(super) fn new(transaction: Transaction<'a>, names: &'a Names) -> Unit<'a> {
-        Unit { transaction, after: Vec::new(), names }
+    pub(super) fn new(
+        transaction: Transaction<'a>,
+        names: &'a Names,
+        counters: &'a Counters,
+    ) -> Unit<'a> {
+        Unit { transaction, after: Vec::new(), names, counters }
+    }
+
+    /// How much a workspace has to do, with everything that this commit changes.
+    pub fn load(&self, workspace: &str) -> Load {
+        let changes = self.after.iter().filter_map(|after| match after {
+            After::Count(change) if change.workspace == workspace => Some(change),
+            _ => None,
+        });
+        changes.fold(self.counters.load(workspace), Load::after)
+    }
+
+    /// A session begins.
+    ///
+    /// # Errors
+    /// If its state cannot be written as JSON.
+    pub fn begin(&mut self, key: &SessionKey) -> Result<(), ApiError> {
+        let state = Session::default();
+        self.put(key.at(folder::STATES), &state)?;
+        self.count(key, None, Some(&state));
+        Ok(())
+    }
+
+    fn count(&mut self, key: &SessionKey, before: Option<&Session>, after: Option<&Session>) {
+        let (before, after) = (before.map(Standing::from), after.map(Standing::from));
+        if before != after {
+            let workspace = key.workspace.clone();
+            self.after.push(After::Count(Change { workspace, before, after }));
+        }
     }
 
     /// A moment to go back to.
@@ -123,6 +159,7 @@ impl<'a> Unit<'a> {
             false => self.transaction.put(key.at(folder::ACTIVE), Vec::new()),
         }
         let closes = *input == Input::Delete;
+        self.count(key, Some(&session), (!closes).then_some(&taken.session));
         self.after.push(match closes {
             true => After::Close(key.clone(), lines),
             false => After::Publish(key.clone(), lines),

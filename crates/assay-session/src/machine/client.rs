@@ -163,11 +163,11 @@ impl Work<'_, '_> {
         }
         self.close_open(LOST_CALL);
         self.append(Body::SessionError {
-            error: SessionError {
-                kind: ErrorKind::UnknownError,
-                message: LOST_CALL.to_string(),
-                retry_status: RetryStatus::Terminal,
-            },
+            error: SessionError::new(
+                ErrorKind::UnknownError,
+                LOST_CALL.to_string(),
+                RetryStatus::Terminal,
+            ),
         });
         self.end_turn(StopReason::EndTurn);
     }

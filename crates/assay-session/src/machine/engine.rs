@@ -4,9 +4,10 @@ use super::work::Work;
 use super::{Call, CallKind, Effect, Said, Status};
 use crate::error::Refusal;
 use crate::event::{Body, ErrorKind, Permission, RetryStatus, SessionError, StopReason, Usage};
+use crate::id::EventId;
 use crate::turn::{TurnRef, TurnState};
 use crate::wait::{WAITS_OPEN_MAX, Wait, WaitKind};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// What a tool that an engine left behind is told to have given.
 const LEFT_BEHIND: &str = "the turn ended before it did";
@@ -72,20 +73,24 @@ impl Work<'_, '_> {
                 self.append(Body::AgentMessage { content });
             }
             Said::Thinking => drop(self.append(Body::AgentThinking {})),
-            Said::ToolUse { name, input } => {
-                let (name, input) = (name.clone(), input.clone());
-                let evaluated_permission = Permission::Allow;
-                let used = self.append(Body::ToolUse { name, input, evaluated_permission });
-                self.session.open_tools.insert(used.id);
+            Said::ToolUse { server, name, input } => {
+                let used = self.use_tool(server, name, input, Permission::Allow);
+                self.session.open_tools.insert(used);
+            }
+            Said::Refused { server, name, input, why } => {
+                let used = self.use_tool(server, name, input, Permission::Deny);
+                self.failed_tool(used, why);
             }
             Said::ToolResult { call, content, is_error } => {
                 if !self.session.open_tools.remove(call) {
                     return Err(Refusal::Engine("a result of a tool that does not run"));
                 }
-                let (tool_use_id, content) = (call.clone(), content.clone());
-                self.append(Body::ToolResult { tool_use_id, content, is_error: *is_error });
+                self.tool_result(call.clone(), content.clone(), *is_error);
             }
             Said::Calls(calls) => self.calls(calls)?,
+            Said::Trouble(error) => {
+                self.append(Body::SessionError { error: error.clone() });
+            }
             Said::Rescheduled(error) => {
                 self.nobody_waits()?;
                 self.append(Body::SessionError { error: error.clone() });
@@ -125,22 +130,39 @@ impl Work<'_, '_> {
         if self.session.waits.len() + calls.len() > WAITS_OPEN_MAX {
             return Err(Refusal::TooManyWaits);
         }
-        for Call { kind, name, input } in calls {
-            let (name, input) = (name.clone(), input.clone());
-            let (kind, body) = match kind {
-                CallKind::Custom => (WaitKind::Custom, Body::CustomToolUse { name, input }),
+        for Call { kind, server, name, input } in calls {
+            let (id, kind) = match kind {
+                CallKind::Custom => {
+                    let (name, input) = (name.clone(), input.clone());
+                    (self.append(Body::CustomToolUse { name, input }).id, WaitKind::Custom)
+                }
                 CallKind::Ask => {
-                    let evaluated_permission = Permission::Ask;
-                    let body = Body::ToolUse { name, input, evaluated_permission };
-                    (WaitKind::Confirmation, body)
+                    let id = self.use_tool(server, name, input, Permission::Ask);
+                    (id, WaitKind::Confirmation)
                 }
             };
-            let id = self.append(body).id;
             self.session.waits.push(Wait { id, kind });
         }
         self.set_state(TurnState::Paused);
         self.requires_action();
         Ok(())
+    }
+
+    fn use_tool(
+        &mut self,
+        server: &Option<String>,
+        name: &str,
+        input: &Map<String, Value>,
+        evaluated_permission: Permission,
+    ) -> EventId {
+        let (name, input) = (name.to_string(), input.clone());
+        let Some(mcp_server_name) = server.clone() else {
+            return self.append(Body::ToolUse { name, input, evaluated_permission }).id;
+        };
+        let body = Body::McpToolUse { mcp_server_name, name, input, evaluated_permission };
+        let id = self.append(body).id;
+        self.session.mcp_calls.insert(id.clone());
+        id
     }
 
     fn failed(&mut self, error: &SessionError) -> Result<(), Refusal> {
@@ -162,11 +184,7 @@ impl Work<'_, '_> {
 
 /// What a restart says about a turn that was at work.
 pub(super) fn restarted() -> SessionError {
-    SessionError {
-        kind: ErrorKind::UnknownError,
-        message: "the server was restarted while this turn ran; it was ended and is not tried \
-                  again, because what it had already done is unknown"
-            .to_string(),
-        retry_status: RetryStatus::Terminal,
-    }
+    let message = "the server was restarted while this turn ran; it was ended and is not tried \
+                   again, because what it had already done is unknown";
+    SessionError::new(ErrorKind::UnknownError, message.to_string(), RetryStatus::Terminal)
 }

@@ -1,4 +1,4 @@
-//! Archive, delete, restart.
+//! Update, archive, delete, restart.
 
 use super::engine::restarted;
 use super::work::Work;
@@ -6,11 +6,28 @@ use super::{Effect, Status};
 use crate::error::Refusal;
 use crate::event::{Body, StopReason};
 use crate::turn::TurnState;
+use serde_json::{Map, Value};
 
 const ARCHIVED: &str = "the session was archived before it was answered";
 const RESTARTED: &str = "the server was restarted while this tool ran: what it did is unknown";
 
 impl Work<'_, '_> {
+    /// Says what has changed; nothing is said about nothing.
+    pub(super) fn update(
+        &mut self,
+        title: &Option<Value>,
+        metadata: &Option<Map<String, Value>>,
+    ) -> Result<(), Refusal> {
+        if self.session.status == Status::Terminated {
+            return Err(Refusal::Archived);
+        }
+        if title.is_some() || metadata.is_some() {
+            let (title, metadata) = (title.clone(), metadata.clone());
+            self.append(Body::SessionUpdated { title, metadata });
+        }
+        Ok(())
+    }
+
     /// Looking whether it may and doing it are one step: nothing can come in between.
     pub(super) fn archive(&mut self) -> Result<(), Refusal> {
         if self.session.status == Status::Terminated {

@@ -51,6 +51,9 @@ pub struct Session {
     pub closed: VecDeque<ClosedWait>,
     /// Built-in tools that were started and have no result.
     pub open_tools: BTreeSet<EventId>,
+    /// Calls of MCP servers that have no result, whether they run or wait.
+    #[serde(default)]
+    pub mcp_calls: BTreeSet<EventId>,
     /// A request to a model that has no end.
     pub open_span: Option<EventId>,
     /// A turn that was interrupted and whose engine may still be at work. The next one starts
@@ -85,6 +88,13 @@ pub enum Input {
     },
     /// The engine of an interrupted turn has stopped.
     Aborted(TurnRef),
+    /// What people call it or noted about it has changed.
+    Update {
+        /// What it is called now, if that changed; null if nothing.
+        title: Option<Value>,
+        /// All notes, if they changed.
+        metadata: Option<Map<String, Value>>,
+    },
     /// No more events, ever.
     Archive,
     /// No more session.
@@ -111,10 +121,23 @@ pub enum Said {
     Thinking,
     /// It uses a tool that needs no leave.
     ToolUse {
+        /// Of which MCP server, if it is of one.
+        server: Option<String>,
         /// Which.
         name: String,
         /// With what.
         input: Map<String, Value>,
+    },
+    /// It wanted a tool that it does not have: nothing runs.
+    Refused {
+        /// Of which MCP server, if it is of one.
+        server: Option<String>,
+        /// Which.
+        name: String,
+        /// With what.
+        input: Map<String, Value>,
+        /// Why not.
+        why: String,
     },
     /// A tool has ended.
     ToolResult {
@@ -127,6 +150,8 @@ pub enum Said {
     },
     /// It waits until all of these are answered.
     Calls(Vec<Call>),
+    /// Something failed, and it goes on without.
+    Trouble(SessionError),
     /// It failed and will try again.
     Rescheduled(SessionError),
     /// It tries again.
@@ -142,6 +167,8 @@ pub enum Said {
 pub struct Call {
     /// Who.
     pub kind: CallKind,
+    /// Of which MCP server the tool is, if it is of one.
+    pub server: Option<String>,
     /// Which tool.
     pub name: String,
     /// With what.
@@ -223,6 +250,7 @@ pub fn step(session: &Session, input: &Input, context: &mut Context) -> Result<S
         Input::Dispatch { owner } => work.dispatch(owner),
         Input::Engine { turn, said } => work.engine(turn, said)?,
         Input::Aborted(turn) => work.aborted(turn)?,
+        Input::Update { title, metadata } => work.update(title, metadata)?,
         Input::Archive => work.archive()?,
         Input::Delete => work.delete()?,
         Input::Recover => work.recover(),

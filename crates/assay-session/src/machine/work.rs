@@ -6,7 +6,7 @@ use crate::id::EventId;
 use crate::time::rfc3339;
 use crate::turn::{Turn, TurnState};
 use crate::wait::{CLOSED_WAITS_MAX, CloseReason, ClosedWait, Wait};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(super) struct Work<'a, 'b> {
     pub(super) session: Session,
@@ -97,7 +97,16 @@ impl<'a, 'b> Work<'a, 'b> {
 
     pub(super) fn failed_tool(&mut self, call: EventId, why: &str) {
         let content = vec![json!({"type": "text", "text": why})];
-        self.append(Body::ToolResult { tool_use_id: call, content, is_error: true });
+        self.tool_result(call, content, true);
+    }
+
+    /// What a tool gave, in the form of its kind.
+    pub(super) fn tool_result(&mut self, call: EventId, content: Vec<Value>, is_error: bool) {
+        let is_mcp = self.session.mcp_calls.remove(&call);
+        self.append(match is_mcp {
+            true => Body::McpToolResult { mcp_tool_use_id: call, content, is_error },
+            false => Body::ToolResult { tool_use_id: call, content, is_error },
+        });
     }
 
     pub(super) fn remember(&mut self, wait: Wait, reason: CloseReason) {

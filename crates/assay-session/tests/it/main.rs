@@ -1,7 +1,9 @@
-//! The machine through its one function: stories step by step, and random inputs against what
-//! must hold after every step.
+//! The machine through its one function: stories step by step, all that a small world can do, and
+//! random inputs of larger ones, against what must hold after every step.
 
+mod broken;
 mod invariants;
+mod model;
 mod random;
 mod stories;
 mod support;

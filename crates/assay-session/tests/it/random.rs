@@ -3,8 +3,8 @@
 use super::invariants::Observer;
 use super::support::{Bench, call, confirm, message, result};
 use assay_session::{
-    CallKind, Effect, ErrorKind, EventId, Inbound, Input, RetryStatus, Said, SessionError, Status,
-    ToolAnswer, TurnRef, Usage,
+    Call, CallKind, Effect, ErrorKind, EventId, Inbound, Input, RetryStatus, Said, SessionError,
+    Status, ToolAnswer, TurnRef, Usage,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +41,7 @@ impl World {
     fn take(&mut self, input: Input) -> bool {
         let Ok(step) = self.bench.take(input) else { return false };
         self.observer.see(&step);
+        assert_eq!(self.observer.broken, [""; 0]);
         for event in &step.events {
             if event.body.type_name().ends_with("tool_use") {
                 self.calls.push(event.id.clone());
@@ -74,6 +75,9 @@ impl World {
             97 => {
                 self.take(Input::Archive);
             }
+            98 => {
+                self.take(Input::Update { title: Some("t".into()), metadata: None });
+            }
             _ => {
                 self.take(Input::Send(vec![message("a"), message("b")]));
             }
@@ -103,23 +107,31 @@ impl World {
 
     fn engine_speaks(&mut self, rng: &mut impl Rng) {
         let Some(turn) = self.engine.clone() else { return };
-        let error = |retry_status| SessionError {
-            kind: ErrorKind::UnknownError,
-            message: "e".into(),
-            retry_status,
-        };
-        let calls = vec![call(CallKind::Custom), call(CallKind::Ask)];
+        let error =
+            |retry_status| SessionError::new(ErrorKind::UnknownError, "e".into(), retry_status);
+        let of_server = Call { server: Some("s".into()), ..call(CallKind::Ask) };
+        let calls = vec![call(CallKind::Custom), call(CallKind::Ask), of_server];
         let tool = self.bench.session.open_tools.first().cloned();
-        let said = match rng.random_range(0..11) {
+        let said = match rng.random_range(0..12) {
             0 => Said::RequestStart,
             1 => Said::RequestEnd { is_error: false, usage: Usage::default() },
             2 => Said::Message("x".into()),
-            3 => Said::ToolUse { name: "t".into(), input: serde_json::Map::new() },
+            3 => Said::ToolUse {
+                server: rng.random_bool(0.5).then(|| "s".into()),
+                name: "t".into(),
+                input: serde_json::Map::new(),
+            },
             4 => Said::Calls(calls),
             5 => Said::Rescheduled(error(RetryStatus::Retrying)),
             6 => Said::Resumed,
             7 => Said::Failed(error(RetryStatus::Exhausted)),
             8 => Said::Finished,
+            9 => Said::Refused {
+                server: rng.random_bool(0.5).then(|| "s".into()),
+                name: "t".into(),
+                input: serde_json::Map::new(),
+                why: "there is none".into(),
+            },
             _ => match tool {
                 Some(call) => Said::ToolResult { call, content: Vec::new(), is_error: false },
                 None => Said::Thinking,
@@ -197,7 +209,7 @@ fn whatever_happens_the_invariants_hold_and_every_message_gets_its_turn() {
             world.settle();
             let status = world.bench.session.status;
             assert!(matches!(status, Status::Idle | Status::Terminated), "{status:?}");
-            assert!(world.observer.owed.is_empty(), "swallowed: {:?}", world.observer.owed);
+            assert!(world.observer.owed().is_empty(), "swallowed: {:?}", world.observer.owed());
         });
         ended.unwrap_or_else(|_| panic!("seed {seed}"));
     }
@@ -226,7 +238,7 @@ fn a_restart_after_any_step_of_a_turn_leaves_a_usable_session() {
         world.settle();
         assert!(world.take(Input::Send(vec![message("after")])), "crash after {crash_after}");
         world.settle();
-        assert!(world.observer.owed.is_empty(), "crash after {crash_after}");
+        assert!(world.observer.owed().is_empty(), "crash after {crash_after}");
         assert_eq!(world.bench.session.status, Status::Idle);
     }
 }

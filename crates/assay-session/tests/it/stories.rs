@@ -124,11 +124,29 @@ fn only_what_rests_is_archived_or_deleted() {
 }
 
 #[test]
+fn an_update_says_what_changed_and_an_archived_session_takes_none() {
+    let mut bench = Bench::default();
+    let update = |title: Option<serde_json::Value>| Input::Update { title, metadata: None };
+    assert_eq!(bench.take(update(None)).expect("nothing").events.len(), 0);
+    bench.send(&[message("hi")]).expect("idle");
+    let said = bench.take(update(Some(serde_json::Value::Null))).expect("also while it runs");
+    let event = serde_json::to_value(&said.events[0]).expect("data");
+    assert_eq!(event["type"], "session.updated");
+    let fields = event.as_object().expect("flat");
+    assert_eq!((fields.get("title"), fields.contains_key("metadata")), (Some(&().into()), false));
+    assert_eq!(said.session.status, Status::Running, "it is no status");
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Finished]).expect("current");
+    bench.take(Input::Archive).expect("it rests");
+    assert_eq!(bench.take(update(Some("t".into()))).map(drop), Err(Refusal::Archived));
+}
+
+#[test]
 fn after_a_restart_accepted_turns_run_once_and_running_ones_never_again() {
     let mut bench = Bench::default();
     bench.send(&[message("one"), message("two")]).expect("idle");
     let turn = bench.start();
-    let tool = Said::ToolUse { name: "bash".into(), input: serde_json::Map::new() };
+    let tool = Said::ToolUse { server: None, name: "bash".into(), input: serde_json::Map::new() };
     bench.say(&turn, &[Said::RequestStart, tool]).expect("current");
     let at = bench.log.len();
     let recovered = bench.take(Input::Recover).expect("always");

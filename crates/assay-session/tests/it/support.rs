@@ -73,5 +73,5 @@ pub fn confirm(call: &EventId, result: assay_session::ToolAnswer) -> Inbound {
 }
 
 pub fn call(kind: CallKind) -> Call {
-    Call { kind, name: "t".into(), input: Map::new() }
+    Call { kind, server: None, name: "t".into(), input: Map::new() }
 }

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 /// The contract, written down a second time.
 const WIRE: &str = "user.message user.interrupt user.custom_tool_result user.tool_confirmation \
     agent.message agent.thinking agent.custom_tool_use agent.tool_use agent.tool_result \
+    agent.mcp_tool_use agent.mcp_tool_result \
     session.status_running session.status_rescheduled session.status_idle \
-    session.status_terminated session.error session.deleted span.model_request_start \
-    span.model_request_end";
+    session.status_terminated session.error session.updated session.deleted \
+    span.model_request_start span.model_request_end";
 
 #[test]
 fn the_registry_is_the_contract() {
@@ -28,12 +29,12 @@ fn events_are_flat_objects_that_can_be_read_back() {
     let mut bench = Bench::default();
     bench.send(&[message("hi")]).expect("idle");
     let turn = bench.start();
-    let error = SessionError {
-        kind: ErrorKind::ModelOverloadedError,
-        message: "busy".into(),
-        retry_status: RetryStatus::Retrying,
-    };
-    let said = [Said::Rescheduled(error), Said::Resumed, Said::Calls(vec![call(CallKind::Ask)])];
+    let kind = ErrorKind::ModelOverloadedError;
+    let error = SessionError::new(kind, "busy".into(), RetryStatus::Retrying);
+    let mcp =
+        Said::ToolUse { server: Some("s".into()), name: "t".into(), input: serde_json::Map::new() };
+    let calls = Said::Calls(vec![call(CallKind::Ask)]);
+    let said = [Said::Rescheduled(error), Said::Resumed, mcp, calls];
     bench.say(&turn, &said).expect("current");
     for event in &bench.log {
         let text = serde_json::to_value(event).expect("data");

@@ -28,6 +28,10 @@ pub struct MutateArgs {
     /// The most mutants to try, spread over actions and kinds of mistakes.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     pub mutants: usize,
+    /// The most states of a mutant to look at; without it as many as on record, else three times
+    /// those of the module and 1000. Some mistakes let a counter run and have no last state.
+    #[arg(long, value_name = "COUNT")]
+    pub states: Option<u64>,
     /// Try only as many mutants of the record as it takes for each property to notice one.
     #[arg(long, conflicts_with = "record")]
     pub quick: bool,

@@ -121,7 +121,7 @@ pub enum MeansArg {
     Landlock,
 }
 
-fn provider(name: &str) -> Result<ProviderKind, String> {
+pub(super) fn provider(name: &str) -> Result<ProviderKind, String> {
     name.parse().map_err(|error: assay_sandbox::OpenError| error.to_string())
 }
 

@@ -69,6 +69,7 @@ fn code(outcome: &Outcome) -> Exit {
         Outcome::SpawnFailed { .. } => Exit::MissingCapability,
         Outcome::IdleTimeout
         | Outcome::WallTimeout
+        | Outcome::Cancelled
         | Outcome::OutputLimit
         | Outcome::RateLimited { .. }
         | Outcome::Unintelligible { .. } => Exit::Undecided,

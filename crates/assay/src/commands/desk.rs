@@ -6,6 +6,8 @@ mod record;
 mod run;
 mod screen;
 
+pub(super) use record::{page, read};
+
 use super::Trouble;
 use crate::args::DeskCommand;
 use crate::exit::Exit;

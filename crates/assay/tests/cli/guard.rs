@@ -25,12 +25,12 @@ const PRD: &str = "# Storage\n\n## Goals\n\n- AC-1: Reads are streamed per page.
 ## Out of scope\n\n- AC-9: Encryption.\n";
 
 /// A repository with one commit.
-struct Repository {
+pub(super) struct Repository {
     directory: tempfile::TempDir,
 }
 
 impl Repository {
-    fn new(files: &[(&str, &str)]) -> Repository {
+    pub(super) fn new(files: &[(&str, &str)]) -> Repository {
         let repository = Repository { directory: scratch() };
         repository.git(&["init", "-q", "-b", "main"]);
         for (path, text) in files {
@@ -40,11 +40,11 @@ impl Repository {
         repository
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    fn git(&self, args: &[&str]) {
+    pub(super) fn git(&self, args: &[&str]) {
         let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
         let done = Command::new("git")
             .args(identity)
@@ -56,24 +56,24 @@ impl Repository {
         assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(super) fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
         std::fs::write(path, text).expect("a file");
     }
 
-    fn commit(&self, message: &str) {
+    pub(super) fn commit(&self, message: &str) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
-    fn run(&self, args: &[&str]) -> super::Run {
+    pub(super) fn run(&self, args: &[&str]) -> super::Run {
         let all = [&["guard"], args].concat();
         finished(assay(&all).current_dir(self.path()).output().expect("assay runs"))
     }
 
     /// The findings that are not stronger: rule and verdict.
-    fn found(&self, args: &[&str]) -> Vec<(String, String)> {
+    pub(super) fn found(&self, args: &[&str]) -> Vec<(String, String)> {
         let run = self.run(&[args, &["--format", "json"]].concat());
         let findings = json(&run)["findings"].as_array().expect("findings").clone();
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
@@ -89,47 +89,93 @@ fn bank() -> Repository {
     Repository::new(&[("specs/Bank.tla", SPEC), ("specs/Bank.cfg", CFG), ("docs/prd.md", PRD)])
 }
 
-#[test]
-fn the_four_forbidden_formal_edits_are_caught() {
-    let flipped = SPEC.replace("\\A a", "\\E a");
-    let renamed = SPEC.replace("BK1_NonNegative", "Negative");
+/// A change of some files, and the rule that has to call it weaker.
+struct Edit {
+    rule: &'static str,
+    files: Vec<(&'static str, String)>,
+}
+
+/// The four edits of formulas that nobody may make in silence.
+fn forbidden() -> Vec<Edit> {
+    let both = |rule: &'static str, spec: String, cfg: String| Edit {
+        rule,
+        files: vec![("specs/Bank.tla", spec), ("specs/Bank.cfg", cfg)],
+    };
     let deleted = SPEC.replace("BK1_NonNegative == \\A a \\in Accounts : bal[a] >= 0\n", "");
-    let trivial = SPEC.replace("bal[a] >= 0", "bal[a] >= 0 => TRUE");
-    let cases = [
-        ("T02", renamed, CFG.replace("BK1_NonNegative", "Negative")),
-        ("T01", deleted, CFG.replace("  BK1_NonNegative\n", "")),
-        ("T03", trivial, CFG.to_string()),
-        ("T04", flipped, CFG.to_string()),
-    ];
+    vec![
+        both(
+            "T02",
+            SPEC.replace("BK1_NonNegative", "Negative"),
+            CFG.replace("BK1_NonNegative", "Negative"),
+        ),
+        both("T01", deleted, CFG.replace("  BK1_NonNegative\n", "")),
+        both("T03", SPEC.replace("bal[a] >= 0", "bal[a] >= 0 => TRUE"), CFG.to_string()),
+        both("T04", SPEC.replace("\\A a", "\\E a"), CFG.to_string()),
+    ]
+}
+
+/// The five moves in English: coarser, hedged, less equal, less binding, put off.
+fn moves() -> Vec<Edit> {
+    let moved = PRD.replace("- AC-5: Backups are made each night.\n", "")
+        + "- AC-5: Backups are made each night.\n";
+    let one = |rule: &'static str, text: String| Edit { rule, files: vec![("docs/prd.md", text)] };
+    vec![
+        one("Q04", PRD.replace("per page", "per file")),
+        one("Q02", PRD.replace("are never lost", "are typically never lost")),
+        one("Q05", PRD.replace("byte-identical", "logically equivalent")),
+        one("Q01", PRD.replace("MUST send", "SHOULD send")),
+        one("Q07", moved),
+    ]
+}
+
+#[test]
+fn the_four_forbidden_edits_and_the_five_english_moves_are_caught() {
     let repository = bank();
-    for (rule, spec, cfg) in cases {
-        repository.write("specs/Bank.tla", &spec);
-        repository.write("specs/Bank.cfg", &cfg);
+    for Edit { rule, files } in forbidden().into_iter().chain(moves()) {
+        files.iter().for_each(|(path, text)| repository.write(path, text));
         let run = repository.run(&[]);
         assert_eq!(run.code, 1, "{rule}: {}{}", run.out, run.err);
         let found = repository.found(&[]);
         assert!(found.contains(&(rule.to_string(), "weaker".to_string())), "{rule}: {found:?}");
+        repository.git(&["checkout", "-q", "--", "."]);
     }
 }
 
 #[test]
-fn the_five_english_moves_are_caught() {
-    let repository = bank();
-    let moved = PRD.replace("- AC-5: Backups are made each night.\n", "")
-        + "- AC-5: Backups are made each night.\n";
-    for (rule, text) in [
-        ("Q04", PRD.replace("per page", "per file")),
-        ("Q02", PRD.replace("are never lost", "are typically never lost")),
-        ("Q05", PRD.replace("byte-identical", "logically equivalent")),
-        ("Q01", PRD.replace("MUST send", "SHOULD send")),
-        ("Q07", moved),
-    ] {
-        repository.write("docs/prd.md", &text);
-        let run = repository.run(&[]);
-        assert_eq!(run.code, 1, "{rule}: {}{}", run.out, run.err);
-        let found = repository.found(&[]);
-        assert!(found.contains(&(rule.to_string(), "weaker".to_string())), "{rule}: {found:?}");
+fn each_of_them_passes_with_a_decision_and_not_when_a_text_changes_after_it() {
+    for Edit { rule, files } in forbidden().into_iter().chain(moves()) {
+        let repository = bank();
+        files.iter().for_each(|(path, text)| repository.write(path, text));
+        let shown = json(&repository.run(&["--format", "json"]));
+        for finding in shown["findings"].as_array().expect("findings") {
+            let key = finding["key"].as_str().expect("a key");
+            let who = ["--by", "Bea", "--because", "the design cannot keep it"];
+            let said = ["--quote", "Go on, I know what it costs.", "--source", "call of Monday"];
+            let done = repository.run(&[&["approve", key], &who[..], &said].concat());
+            assert_eq!(done.code, 0, "{rule} {key}: {}{}", done.out, done.err);
+        }
+        let clean = repository.run(&[]);
+        assert_eq!(clean.code, 0, "{rule}: {}{}", clean.out, clean.err);
+        repository.commit("weaker, with a decision");
+        let committed = repository.run(&["--base", "HEAD~1", "--head", "HEAD"]);
+        assert_eq!(committed.code, 0, "{rule}: {}{}", committed.out, committed.err);
+        // The old text is another one: what was decided was not about it.
+        repository.git(&["checkout", "-q", "-f", "-b", "other", "HEAD~1"]);
+        repository.write("specs/Bank.tla", &SPEC.replace("bal[a] >= 0", "bal[a] >= 1"));
+        repository.write("docs/prd.md", &strengthened());
+        repository.commit("another old text");
+        repository.git(&["checkout", "-q", "main", "--", "."]);
+        assert_eq!(repository.run(&[]).code, 1, "{rule}: the old text is another one");
     }
+}
+
+/// Every requirement asks for more than before.
+fn strengthened() -> String {
+    PRD.replace("per page.", "per page, always.")
+        .replace("writes are never lost.", "writes are never lost, not even one.")
+        .replace("to the input.", "to the input, always.")
+        .replace("per append.", "per append, always.")
+        .replace("each night.", "each night, without exception.")
 }
 
 #[test]
@@ -350,42 +396,6 @@ fn a_module_that_becomes_binary_huge_a_link_or_a_directory_loses_its_properties(
     std::fs::remove_file(&module).expect("a link");
     repository.write("specs/Bank.tla/a.txt", "words\n");
     gone("a directory");
-}
-
-/// What our own last commit weakened, compared with the one before it on the main branch;
-/// ASSAY_GUARD_BASE names another one, as for a branch of several commits.
-#[test]
-fn what_our_own_last_change_weakened_is_said() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let git = |args: &[&str]| {
-        let said = Command::new("git").args(args).current_dir(&root).output().expect("git runs");
-        let text = String::from_utf8_lossy(&said.stdout).trim().to_string();
-        said.status.success().then_some(text)
-    };
-    let named = std::env::var("ASSAY_GUARD_BASE").ok();
-    let before = || git(&["rev-parse", "--verify", "-q", "HEAD~1"]);
-    let Some(base) = named.or_else(before) else {
-        return eprintln!(
-            "SKIPPED: no git history, a first commit or a shallow clone (git fetch --unshallow): \
-             what our last change weakened is not known"
-        );
-    };
-    let args = ["guard", "--base", &base, "--head", "HEAD", "--format", "json"];
-    let run = finished(assay(&args).current_dir(&root).output().expect("assay runs"));
-    assert!((0..=2).contains(&run.code), "{}{}", run.out, run.err);
-    let report = json(&run);
-    let findings = report["findings"].as_array().expect("findings");
-    let open: Vec<String> = findings
-        .iter()
-        .filter(|finding| finding["verdict"] == "weaker" && finding["status"] != "approved")
-        .map(|finding| format!("{} {}: {}", finding["key"], finding["object"], finding["reason"]))
-        .collect();
-    println!("{} findings since {base}, {} open", findings.len(), open.len());
-    if !open.is_empty() {
-        // Nobody but a person approves: whoever merges asks for it with ASSAY_GUARD_STRICT=1.
-        eprintln!("WEAKER since {base}, and nobody approved it:\n{}", open.join("\n"));
-        assert!(std::env::var_os("ASSAY_GUARD_STRICT").is_none(), "assay guard approve ID --by …");
-    }
 }
 
 #[test]

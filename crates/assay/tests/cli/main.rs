@@ -6,6 +6,7 @@ mod browser;
 mod check;
 mod corpus;
 mod guard;
+mod guard_self;
 mod heal;
 mod histories;
 mod hostile_input;

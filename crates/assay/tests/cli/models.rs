@@ -1,8 +1,13 @@
 //! `assay guard mutate`, `vacuity` and `states`, through the real binary and a real checker.
 
 use super::{Run, assay, finished, json, run, scratch};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The distinct states of our module under its small configuration.
+const STATES: u64 = 3479;
 
 fn specs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs")
@@ -17,15 +22,6 @@ fn jar() -> Option<String> {
         eprintln!("SKIPPED: no jar of TLC; scripts/install-deps.sh fetches one");
     }
     found.map(|jar| jar.display().to_string())
-}
-
-/// Exploring mutants that nothing stops takes minutes: `ASSAY_ALL_MUTANTS=1` does it.
-fn patient_jar() -> Option<String> {
-    if std::env::var_os("ASSAY_ALL_MUTANTS").is_none() {
-        eprintln!("SKIPPED: mutants that run on for minutes; ASSAY_ALL_MUTANTS=1 explores them");
-        return None;
-    }
-    jar()
 }
 
 /// A copy of our modules in a repository of its own.
@@ -66,12 +62,12 @@ fn each_property_of_our_own_module_notices_a_mutant() {
     let kills = record["kills"].as_table().expect("kills");
     let cfg = std::fs::read_to_string(specs().join("Desk_small.cfg")).expect("a configuration");
     let listed = cfg.split_once("INVARIANTS").expect("invariants").1;
-    let names = listed.split_whitespace().filter(|word| *word != "PROPERTIES");
-    for name in names {
-        let noticed = kills[name].as_array().map_or(0, Vec::len);
+    let names: Vec<&str> = listed.split_whitespace().filter(|w| *w != "PROPERTIES").collect();
+    for name in &names {
+        let noticed = kills[*name].as_array().map_or(0, Vec::len);
         assert!(noticed > 0, "{name} notices nothing, says the record");
     }
-    let Some(jar) = patient_jar() else { return };
+    let Some(jar) = jar() else { return };
     let file = specs().join("Desk.tla").display().to_string();
     let looked = run(&[
         "guard", "mutate", &file, "--quick", "--engine", "tlc", "--tlc", &jar, "--time", "10m",
@@ -80,9 +76,19 @@ fn each_property_of_our_own_module_notices_a_mutant() {
     assert_eq!(looked.code, 0, "{}{}", looked.out, looked.err);
     let found = json(&looked);
     assert_eq!(found["findings"].as_array().map(Vec::len), Some(0), "{found}");
-    assert_eq!(found["matrix"]["base"]["distinct"], 1823, "{}", found["matrix"]["base"]);
+    assert_eq!(found["matrix"]["base"]["distinct"], STATES, "{}", found["matrix"]["base"]);
     let rows = found["matrix"]["rows"].as_array().expect("rows");
     assert!(!rows.is_empty() && rows.len() < 20, "{} mutants", rows.len());
+    let noticed: BTreeSet<&str> = rows
+        .iter()
+        .flat_map(|row| row["violated"].as_array().into_iter().flatten())
+        .filter_map(|name| name.as_str())
+        .collect();
+    let unnoticed: Vec<&&str> = names.iter().filter(|name| !noticed.contains(**name)).collect();
+    assert!(unnoticed.is_empty(), "{unnoticed:?} noticed nothing just now");
+    // No clock decides what is noticed: each was explored to an end, or to a number of states.
+    let open = rows.iter().filter(|row| row["undecided"].as_array().is_some_and(|u| !u.is_empty()));
+    assert_eq!(open.count(), 0, "{found}");
 }
 
 #[test]
@@ -94,7 +100,7 @@ fn an_invariant_made_trivial_is_reported_by_its_text_and_by_what_it_no_longer_no
     let text = inside(place, &["guard"]);
     assert_eq!(text.code, 1, "{}{}", text.out, text.err);
     assert!(text.out.contains("T03") && text.out.contains("DK4_BranchIsAgreed"), "{}", text.out);
-    let Some(jar) = patient_jar() else { return };
+    let Some(jar) = jar() else { return };
     let args = ["guard", "mutate", "specs/Desk.tla", "--quick", "--tlc", &jar, "--time", "10m"];
     let kills = inside(place, &args);
     assert_eq!(kills.code, 1, "{}{}", kills.out, kills.err);
@@ -112,7 +118,7 @@ fn a_record_that_is_edited_to_fit_is_caught_by_the_guard() {
     let end = start + text[start..].find(']').expect("an end") + 1;
     let shorter = format!("{}DK5_ChecksBeforeVerdicts = []{}", &text[..start], &text[end..]);
     std::fs::write(&path, shorter).expect("a file");
-    edited(place, "specs/states.toml", "distinct = 1823", "distinct = 182");
+    edited(place, "specs/states.toml", "distinct = 3479", "distinct = 347");
     let found = inside(place, &["guard"]);
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
     for part in ["weaker [S02] Desk!DK5_ChecksBeforeVerdicts", "suspect [S04] Desk_small.cfg"] {
@@ -168,18 +174,23 @@ fn files_that_are_no_models_get_one_clear_line() {
 }
 
 #[test]
-fn a_condition_of_our_own_module_that_can_never_hold_is_found() {
-    let Some(jar) = patient_jar() else { return };
+fn nothing_of_our_own_module_is_vacuous_until_a_condition_can_never_hold() {
+    let Some(jar) = jar() else { return };
     let directory = copied();
     let place = directory.path();
-    edited(place, "specs/Desk.tla", "why = \"complete\" =>", "why = \"perfect\" =>");
     let args = ["guard", "vacuity", "specs/Desk.tla", "--tlc", &jar, "--time", "10m"];
+    let sound = inside(place, &args);
+    assert_eq!(sound.code, 0, "{}{}", sound.out, sound.err);
+    let all = "every condition holds somewhere, every step is taken, every property notices a";
+    assert!(sound.out.contains(all), "{}", sound.out);
+    edited(place, "specs/Desk.tla", "why = \"complete\" =>", "why = \"perfect\" =>");
     let found = inside(place, &args);
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
     let never: Vec<&str> = found.out.lines().filter(|line| line.contains(" never ")).collect();
-    let condition = "    its condition never holds: why = \"perfect\"";
-    // The small configuration has no questions, so nobody answers any: the larger one does.
-    assert_eq!(never, [condition, "    this step is never taken: Answer"], "{}", found.out);
+    // What stands below a condition that never holds is never asked either.
+    let conditions = ["why = \"perfect\"", "r <= NeedFinal"];
+    let wanted = conditions.map(|condition| format!("    its condition never holds: {condition}"));
+    assert_eq!(never, wanted, "{}", found.out);
 }
 
 #[test]
@@ -187,13 +198,64 @@ fn states_that_are_fewer_than_on_record_are_told() {
     let Some(jar) = jar() else { return };
     let directory = copied();
     let place = directory.path();
-    edited(place, "specs/states.toml", "distinct = 1823", "distinct = 1824");
+    edited(place, "specs/states.toml", "distinct = 3479", "distinct = 3480");
     let args = ["guard", "states", "specs/Desk.tla", "--tlc", &jar, "--time", "10m"];
     let fewer = inside(place, &args);
     assert_eq!(fewer.code, 2, "{}{}", fewer.out, fewer.err);
-    assert!(fewer.out.contains("has 1823 states instead of 1824"), "{}", fewer.out);
+    assert!(fewer.out.contains("has 3479 states instead of 3480"), "{}", fewer.out);
     let recorded = inside(place, &[&args[..], &["--record"]].concat());
     assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
     let text = std::fs::read_to_string(place.join("specs/states.toml")).expect("a ledger");
-    assert!(text.contains("distinct = 1823") && !text.contains("1824"), "{text}");
+    assert!(text.contains("distinct = 3479") && !text.contains("3480"), "{text}");
+}
+
+/// The state and the parent of a process, if it is there.
+fn stat(pid: u32) -> Option<(char, u32)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut rest = text.rsplit_once(") ")?.1.split(' ');
+    Some((rest.next()?.chars().next()?, rest.next()?.parse().ok()?))
+}
+
+/// Whether a process is there and does not only wait to be reaped.
+fn is_running(pid: u32) -> bool {
+    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+}
+
+/// The processes that a process started and that run.
+fn children(parent: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").expect("/proc is there").flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let own = |pid: &u32| stat(*pid).is_some_and(|(_, of)| of == parent) && is_running(*pid);
+    pids.filter(own).collect()
+}
+
+/// Waits until something is so, with a bound.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    let (_tell, never) = std::sync::mpsc::channel::<()>();
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}: not within a minute");
+        // Nobody tells: this only lets others run before it looks again.
+        let _nothing = never.recv_timeout(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_checker_that_runs_ends_with_assay_even_if_that_is_killed() {
+    let Some(jar) = jar() else { return };
+    let (spec, config) = (specs().join("Desk.tla"), specs().join("Desk.cfg"));
+    let mut started = assay(&["guard", "states"])
+        .arg(&spec)
+        .arg("--config")
+        .arg(&config)
+        .args(["--tlc", &jar, "--time", "10m"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("assay runs");
+    until("the checker starts", || !children(started.id()).is_empty());
+    let checkers = children(started.id());
+    started.kill().expect("SIGKILL is sent");
+    started.wait().expect("it is gone");
+    until("the checker ends", || !checkers.iter().any(|pid| is_running(*pid)));
 }

@@ -40,22 +40,17 @@ pub fn request(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Result<Answer, Error> {
-    let mut stream = send(address, method, path, headers, body)?;
-    let (status, headers) = read_head(&mut stream)?;
-    let mut rest = Vec::new();
-    let is_chunked = headers.iter().any(|(n, v)| n == "transfer-encoding" && v == "chunked");
-    let length = headers.iter().find(|(n, _)| n == "content-length");
-    if is_chunked {
-        while let Some(chunk) = read_chunk(&mut stream)? {
-            rest.extend(chunk);
-        }
-    } else {
-        let length = length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
-        rest.resize(length, 0);
-        stream.read_exact(&mut rest)?;
-    }
-    let body = String::from_utf8(rest).map_err(Error::other)?;
-    Ok(Answer { status, headers, body })
+    send(address, method, path, headers, body)?.answer()
+}
+
+/// The same, for an answer that is no text.
+pub fn request_bytes(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> Result<Vec<u8>, Error> {
+    Ok(send(address, method, path, headers, "")?.answer_bytes()?.1)
 }
 
 fn send(
@@ -64,18 +59,74 @@ fn send(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> Result<BufReader<TcpStream>, Error> {
-    let mut stream = TcpStream::connect_timeout(&address, ANSWER_MAX)?;
-    stream.set_read_timeout(Some(ANSWER_MAX))?;
-    stream.set_nodelay(true)?;
-    let lines: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
-    let length = body.len();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: t\r\ncontent-length: {length}\r\n\
-         connection: close\r\n{lines}\r\n{body}"
-    );
-    stream.write_all(head.as_bytes())?;
-    Ok(BufReader::new(stream))
+) -> Result<Connection, Error> {
+    let mut connection = Connection::open(address)?;
+    connection.head(method, path, headers, body.len())?;
+    connection.write(body.as_bytes())?;
+    Ok(connection)
+}
+
+/// A connection on which anything can be said.
+pub struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub fn open(address: SocketAddr) -> Result<Connection, Error> {
+        let stream = TcpStream::connect_timeout(&address, ANSWER_MAX)?;
+        stream.set_read_timeout(Some(ANSWER_MAX))?;
+        stream.set_nodelay(true)?;
+        Ok(Connection { stream: BufReader::new(stream) })
+    }
+
+    /// The head of a request whose body has this length.
+    pub fn head(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        length: usize,
+    ) -> Result<(), Error> {
+        let lines: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: t\r\ncontent-length: {length}\r\n\
+             connection: close\r\n{lines}\r\n"
+        );
+        self.write(head.as_bytes())
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.stream.get_mut().write_all(bytes)
+    }
+
+    /// Says that nothing more comes.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.stream.get_mut().shutdown(std::net::Shutdown::Write)
+    }
+
+    pub fn answer(&mut self) -> Result<Answer, Error> {
+        let ((status, headers), bytes) = self.answer_bytes()?;
+        let body = String::from_utf8(bytes).map_err(Error::other)?;
+        Ok(Answer { status, headers, body })
+    }
+
+    fn answer_bytes(&mut self) -> Result<(Head, Vec<u8>), Error> {
+        let stream = &mut self.stream;
+        let (status, headers) = read_head(stream)?;
+        let mut rest = Vec::new();
+        let is_chunked = headers.iter().any(|(n, v)| n == "transfer-encoding" && v == "chunked");
+        let length = headers.iter().find(|(n, _)| n == "content-length");
+        if is_chunked {
+            while let Some(chunk) = read_chunk(stream)? {
+                rest.extend(chunk);
+            }
+        } else {
+            let length = length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
+            rest.resize(length, 0);
+            stream.read_exact(&mut rest)?;
+        }
+        Ok(((status, headers), rest))
+    }
 }
 
 fn read_line(stream: &mut impl BufRead) -> Result<String, Error> {
@@ -133,7 +184,7 @@ impl Events {
         path: &str,
         headers: &[(&str, &str)],
     ) -> Result<Events, Error> {
-        let mut stream = send(address, "GET", path, headers, "")?;
+        let mut stream = send(address, "GET", path, headers, "")?.stream;
         let (status, headers) = read_head(&mut stream)?;
         match status {
             200 => Ok(Events { heard: Instant::now(), stream, headers, text: String::new() }),

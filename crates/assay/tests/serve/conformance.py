@@ -152,9 +152,9 @@ def test_agents():
         {"type": "agent_toolset_20260401", "configs": [
             {"name": "find", "permission_policy": {"type": "never_allow"}}]}]))
     refused(400, "no such model", lambda: beta.agents.create(name="x", model="claude-opus-4-8"))
-    refused(400, "`mcp_servers`", lambda: beta.agents.create(
+    refused(400, "no mcp_toolset in tools uses `m`", lambda: beta.agents.create(
         name="x", model="scripted", mcp_servers=[{"type": "url", "name": "m", "url": "https://m.example"}]))
-    refused(400, "`skills`", lambda: beta.agents.create(
+    refused(400, "no version latest of a skill s", lambda: beta.agents.create(
         name="x", model="scripted", skills=[{"type": "custom", "skill_id": "s"}]))
     gone = beta.agents.create(name="gone", model={"id": "scripted", "speed": "standard"})
     archived = beta.agents.archive(gone.id)
@@ -174,8 +174,11 @@ def test_environments():
     again = beta.environments.create(
         name="closed", config={"type": "cloud", "networking": {"type": "limited", "allowed_hosts": []}}
     )
-    refused(400, "cannot open a network", lambda: beta.environments.create(
+    refused(400, "--open-network", lambda: beta.environments.create(
         name="x", config={"type": "cloud", "networking": {"type": "unrestricted"}}))
+    some = {"type": "limited", "allowed_hosts": ["docs.example.com", "*.example.org"]}
+    opened = beta.environments.create(name="some", config={"type": "cloud", "networking": some})
+    assert opened.config.networking.allowed_hosts == some["allowed_hosts"]
     refused(400, "cannot install packages", lambda: beta.environments.create(
         name="x", config={"type": "cloud", "packages": {"pip": ["x"]}}))
     assert beta.environments.retrieve(environment.id).name == "here"
@@ -200,12 +203,20 @@ def test_sessions():
     assert beta.sessions.retrieve(created.id).title == "one"
     updated = beta.sessions.update(created.id, title="two", metadata={"k": None, "n": "1"})
     assert (updated.title, updated.metadata) == ("two", {"n": "1"})
+    said = list(beta.sessions.events.list(created.id, types=["session.updated"]))
+    seen_types.update(names(said))
+    assert [(one.title, one.metadata) for one in said] == [("two", {"n": "1"})], said
+    assert created.id in [one.id for one in beta.sessions.list(created_at_gte=created.created_at)]
+    assert list(beta.sessions.list(created_at_gte="2100-01-01T00:00:00Z")) == []
+    assert list(beta.agents.list(created_at_gte="2100-01-01T00:00:00Z")) == []
+    assert list(beta.sessions.events.list(created.id, created_at_gte="2100-01-01T00:00:00Z")) == []
     refused(404, "agent.version: 9 not found", lambda: beta.sessions.create(
         agent={"type": "agent", "id": World.agent.id, "version": 9}, environment_id=World.environment.id))
     refused(400, "not found", lambda: beta.sessions.create(agent="agent_none", environment_id=World.environment.id))
     refused(400, "not found", lambda: beta.sessions.create(agent=World.agent.id, environment_id="env_none"))
     refused(400, "`vault_ids`", lambda: session(vault_ids=["vlt_1"]))
-    refused(400, "`resources`", lambda: session(resources=[{"type": "file", "file_id": "file_1"}]))
+    refused(400, "resources[0].file_id: file_1 not found", lambda: session(
+        resources=[{"type": "file", "file_id": "file_1"}]))
     refused(404, "not found", lambda: other.beta.sessions.retrieve(created.id))
     refused(409, "is used by sessions", lambda: beta.environments.delete(World.environment.id))
     # Both directions, in both orders.
@@ -448,6 +459,29 @@ def test_idempotency():
     assert session(extra_headers=headers).id != one.id, "an old key makes a new session"
 
 
+def test_tools_that_run():
+    sid = session().id
+    events = turn(sid, "really", ended)
+    results = [event for event in events if event.type == "agent.tool_result"]
+    assert [(r.is_error, r.content[0].text) for r in results] == [(True, results[0].content[0].text), (False, "No files found")]
+
+
+def test_mcp_tools():
+    agent = beta.agents.create(
+        name="m", model="scripted",
+        mcp_servers=[{"type": "url", "name": "m", "url": "https://m.example.com/mcp"}],
+        tools=[{"type": "mcp_toolset", "mcp_server_name": "m"}])
+    assert agent.tools[0].default_config.permission_policy.type == "always_ask"
+    sid = beta.sessions.create(agent=agent.id, environment_id=World.environment.id).id
+    events = turn(sid, "remote", waits)
+    use = [event for event in events if event.type == "agent.mcp_tool_use"][0]
+    assert (use.mcp_server_name, use.name, use.evaluated_permission) == ("m", "search", "ask")
+    send(sid, {"type": "user.tool_confirmation", "tool_use_id": use.id, "result": "allow"})
+    events = until(sid, lambda event: ended(event) and event.id > use.id)
+    results = [event for event in events if event.type == "agent.mcp_tool_result"]
+    assert [(r.mcp_tool_use_id, r.is_error) for r in results] == [(use.id, False)]
+
+
 def test_files():
     uploaded = beta.files.upload(file=("a.txt", b"hello", "text/plain"))
     assert (uploaded.filename, uploaded.mime_type, uploaded.size_bytes) == ("a.txt", "text/plain", 5)
@@ -473,11 +507,103 @@ def test_workspaces_are_apart():
     refused(401, "Authentication failed", lambda: wrong.beta.sessions.list())
 
 
+def test_resources():
+    file = beta.files.upload(file=("a.txt", b"hello", "text/plain"))
+    made = session(resources=[{"type": "file", "file_id": file.id, "mount_path": "data/a.txt"}])
+    first = made.resources[0]
+    assert (first.type, first.file_id, first.mount_path) == ("file", file.id, "/mnt/session/uploads/data/a.txt")
+    second = beta.sessions.resources.add(made.id, type="file", file_id=file.id)
+    assert second.mount_path == f"/mnt/session/uploads/{file.id}"
+    assert [one.id for one in beta.sessions.resources.list(made.id, limit=1)] == [first.id, second.id]
+    assert beta.sessions.resources.retrieve(first.id, session_id=made.id).mount_path == first.mount_path
+    refused(400, "authorization_token", lambda: beta.sessions.resources.update(
+        first.id, session_id=made.id, authorization_token="t"))
+    refused(400, "overlaps another resource", lambda: beta.sessions.resources.add(
+        made.id, type="file", file_id=file.id, mount_path="data"))
+    deleted = beta.sessions.resources.delete(first.id, session_id=made.id)
+    assert (deleted.id, deleted.type) == (first.id, "session_resource_deleted")
+    assert [one.id for one in beta.sessions.retrieve(made.id).resources] == [second.id]
+    refused(404, "not found", lambda: other.beta.sessions.resources.list(made.id))
+
+
+def test_vaults():
+    vault = beta.vaults.create(display_name="v", metadata={"a": "1"})
+    assert (vault.type, vault.display_name, vault.metadata) == ("vault", "v", {"a": "1"})
+    changed = beta.vaults.update(vault.id, display_name="w", metadata={"a": None})
+    assert (changed.display_name, changed.metadata) == ("w", {})
+    assert beta.vaults.retrieve(vault.id).display_name == "w"
+    assert vault.id in [one.id for one in beta.vaults.list(limit=1)]
+    refused(404, "not found", lambda: other.beta.vaults.retrieve(vault.id))
+    credentials = beta.vaults.credentials
+    bearer = credentials.create(vault.id, display_name="b", auth={
+        "type": "static_bearer", "token": "s3cret", "mcp_server_url": "https://a.example/mcp"})
+    assert bearer.auth.type == "static_bearer" and "s3cret" not in bearer.to_json()
+    oauth = credentials.create(vault.id, auth={
+        "type": "mcp_oauth", "access_token": "s3cret", "mcp_server_url": "https://b.example",
+        "expires_at": "2030-01-01T00:00:00Z"})
+    assert oauth.auth.expires_at.year == 2030
+    refused(409, "active credential", lambda: credentials.create(vault.id, auth={
+        "type": "static_bearer", "token": "x", "mcp_server_url": "https://a.example/mcp"}))
+    refused(400, "auth.type", lambda: credentials.create(vault.id, auth={
+        "type": "environment_variable", "secret_name": "A", "secret_value": "b",
+        "networking": {"type": "unrestricted"}}))
+    assert [one.id for one in credentials.list(vault.id, limit=1)] == [oauth.id, bearer.id]
+    updated = credentials.update(bearer.id, vault_id=vault.id, display_name="c", auth={
+        "type": "static_bearer", "token": "other"})
+    assert updated.display_name == "c"
+    assert credentials.retrieve(bearer.id, vault_id=vault.id).display_name == "c"
+    assert credentials.archive(bearer.id, vault_id=vault.id).archived_at
+    assert [one.id for one in credentials.list(vault.id)] == [oauth.id]
+    deleted = credentials.delete(oauth.id, vault_id=vault.id)
+    assert (deleted.id, deleted.type) == (oauth.id, "vault_credential_deleted")
+    assert beta.vaults.archive(vault.id).archived_at
+    assert vault.id not in [one.id for one in beta.vaults.list()]
+    assert beta.vaults.delete(vault.id).type == "vault_deleted"
+    refused(404, "not found", lambda: beta.vaults.retrieve(vault.id))
+
+
+def skill_files(body):
+    manual = f"---\nname: tables\ndescription: Reads tables.\n---\n{body}\n".encode()
+    return [("tables/SKILL.md", manual, "text/markdown"), ("tables/x/y.txt", b"y", "text/plain")]
+
+
+def test_skills():
+    title = {"display_name" if NEW else "display_title": "Tables"}
+    skill = beta.skills.create(files=skill_files("one"), **title)
+    assert skill.type == "skill"
+    assert (skill.display_name, skill.source.type) == ("Tables", "custom") if NEW else (
+        skill.display_title, skill.source) == ("Tables", "custom")
+    first = skill.latest_version_id if NEW else skill.latest_version
+    assert beta.skills.retrieve(skill.id).id == skill.id
+    assert skill.id in [one.id for one in beta.skills.list(limit=1)]
+    assert list(beta.skills.list(source="anthropic")) == []
+    refused(404, "not found", lambda: other.beta.skills.retrieve(skill.id))
+    refused(400, "SKILL.md", lambda: beta.skills.create(files=[("x/y.txt", b"y", "text/plain")]))
+    version = beta.skills.versions.create(skill.id, files=skill_files("two"))
+    assert (version.type, version.name, version.description) == ("skill_version", "tables", "Reads tables.")
+    second = version.id if NEW else version.version
+    found = beta.skills.versions.retrieve("latest", skill_id=skill.id)
+    assert found.id == version.id
+    assert [one.id if NEW else one.version for one in beta.skills.versions.list(skill.id, limit=1)] == [second, first]
+    assert beta.skills.versions.download(second, skill_id=skill.id).read().startswith(b"PK")
+    agent = beta.agents.create(name="skilled", model="scripted", tools=TOOLS, skills=[
+        {"type": "custom", "skill_id": skill.id, "version": first}])
+    assert agent.skills[0].version == first
+    assert beta.agents.update(agent.id, version=1, skills=[]).skills == []
+    made = beta.sessions.create(
+        agent={"type": "agent", "id": agent.id, "version": 1}, environment_id=World.environment.id)
+    assert made.agent.skills[0].skill_id == skill.id
+    refused(400, "has versions", lambda: beta.skills.delete(skill.id))
+    for name in (first, second):
+        assert beta.skills.versions.delete(name, skill_id=skill.id).type == "skill_version_deleted"
+    assert beta.skills.delete(skill.id).id == skill.id
+    refused(404, "not found", lambda: beta.skills.retrieve(skill.id))
+
+
 def test_what_is_not_there_says_so():
     sid = session().id
-    refused(404, "Route not found", lambda: beta.sessions.resources.list(sid))
-    refused(404, "Route not found", lambda: beta.vaults.list())
-    refused(404, "Route not found", lambda: beta.skills.list())
+    refused(404, "Route not found", lambda: beta.sessions.threads.list(sid))
+    refused(404, "Route not found", lambda: beta.memory_stores.list())
     if NEW:
         refused(400, "`event_deltas`", lambda: beta.sessions.events.stream(sid, event_deltas=["agent.message"]))
 

@@ -1,12 +1,14 @@
 //! Two official clients, unmodified and strict, over everything the server has.
 
-use super::server::{Server, conformance_suite, make_key, python};
+use super::server::{Server, here, make_key, needed};
 use serde_json::Value;
 use std::process::Command;
 
 /// The contract, written down once more: types of events clients must have seen.
-const TYPES: [&str; 17] = [
+const TYPES: [&str; 20] = [
     "agent.custom_tool_use",
+    "agent.mcp_tool_result",
+    "agent.mcp_tool_use",
     "agent.message",
     "agent.thinking",
     "agent.tool_result",
@@ -17,6 +19,7 @@ const TYPES: [&str; 17] = [
     "session.status_rescheduled",
     "session.status_running",
     "session.status_terminated",
+    "session.updated",
     "span.model_request_end",
     "span.model_request_start",
     "user.custom_tool_result",
@@ -28,8 +31,8 @@ const TYPES: [&str; 17] = [
 fn conforms(version: &str) {
     let server = Server::start();
     let other = make_key(&server.data, "other");
-    let ended = Command::new(python(version))
-        .arg(conformance_suite())
+    let ended = Command::new(needed(&format!("python/anthropic-{version}/bin/python")))
+        .arg(here("conformance.py"))
         .arg(format!("http://{}", server.address))
         .arg(&server.key)
         .arg(server.data.join("holds"))
@@ -42,7 +45,7 @@ fn conforms(version: &str) {
     let summary: Value = serde_json::from_str(summary).unwrap_or_default();
     assert_eq!(summary["failed"], serde_json::json!([]), "{said}\n{complaints}");
     assert_eq!(summary["version"], version);
-    assert!(summary["passed"].as_u64().is_some_and(|passed| passed >= 19), "{summary}");
+    assert!(summary["passed"].as_u64().is_some_and(|passed| passed >= 24), "{summary}");
     assert_eq!(summary["types"], serde_json::json!(TYPES));
 }
 

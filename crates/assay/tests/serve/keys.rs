@@ -3,7 +3,7 @@
 use super::client::request;
 use super::server::{Server, assay, headers, run};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 #[test]
@@ -27,8 +27,10 @@ fn a_revoked_key_opens_nothing_any_more_and_no_key_is_kept_in_the_clear() {
     }
     let unknown = run(&["keys", "revoke", "none"], &server.data);
     assert_eq!(unknown.status.code(), Some(64));
-    let bad = run(&["keys", "create", "--workspace", "a/b"], &server.data);
-    assert_eq!(bad.status.code(), Some(64));
+    for name in ["a/b", "..", ""] {
+        let bad = run(&["keys", "create", "--workspace", name], &server.data);
+        assert_eq!(bad.status.code(), Some(64), "{name:?}");
+    }
 }
 
 #[test]
@@ -67,4 +69,33 @@ fn the_demonstration_prints_what_one_needs_and_serves() {
     child.kill().expect("it runs");
     child.wait().expect("our child");
     assert_eq!(status, 200);
+}
+
+#[test]
+fn a_key_can_be_given_and_giving_it_again_changes_nothing() {
+    let data = tempfile::tempdir().expect("a directory");
+    let give = |key: &str| {
+        let mut child = assay()
+            .args(["keys", "create", "--given", "--data"])
+            .arg(data.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary");
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(key.as_bytes()).expect("it reads");
+        drop(stdin);
+        child.wait_with_output().expect("our child")
+    };
+    let key = format!("asy_{}\n", "k".repeat(43));
+    let (first, second) = (give(&key), give(&key));
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    assert_eq!(first.stdout, second.stdout);
+    assert!(!String::from_utf8_lossy(&first.stdout).contains(key.trim()), "never shown");
+    let listed = run(&["keys", "list"], data.path());
+    assert_eq!(listed.stdout, first.stdout, "one key");
+    for bad in ["", "asy_short", &"k".repeat(50), &format!("asy_{} x", "k".repeat(50))] {
+        assert_eq!(give(bad).status.code(), Some(64), "{bad}");
+    }
 }

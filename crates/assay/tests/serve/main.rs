@@ -1,10 +1,29 @@
 //! Agent sessions through the real binary: official clients, raw requests, and `kill -9`.
 
+mod acp;
 mod checks;
 mod client;
 mod conformance;
 mod crash;
+#[path = "../../../assay-ledger/tests/stores/database.rs"]
+mod database;
+mod endpoint;
+mod fetch;
 mod keys;
+mod limits;
+mod malformed;
+mod mcp;
+mod model;
+mod openapi;
+mod outputs;
+mod postgres;
 mod requests;
+mod resources;
 mod server;
+mod skills;
+mod startup;
 mod streams;
+mod tools;
+mod troubles;
+mod typescript;
+mod vaults;

@@ -2,6 +2,7 @@
 
 use super::client::{ANSWER_MAX, Answer, Events, Frame, request};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Error};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ pub fn assay() -> Command {
     Command::new(env!("CARGO_BIN_EXE_assay"))
 }
 
-fn here(name: &str) -> PathBuf {
+/// A file beside these tests.
+pub fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve").join(name)
 }
 
@@ -21,24 +23,79 @@ pub struct Server {
     pub address: SocketAddr,
     pub key: String,
     child: Child,
+    setup: Setup,
     _directory: tempfile::TempDir,
+}
+
+/// What a server is started with.
+#[derive(Clone, Default)]
+pub struct Setup {
+    /// A script of its own.
+    pub script: Option<String>,
+    /// A file of engines; then there is no script unless one is given.
+    pub engines: Option<String>,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+}
+
+impl Setup {
+    /// Records in a database.
+    pub fn stored_in(url: &str) -> Setup {
+        Setup { env: vec![("ASSAY_STORE".into(), url.into())], ..Setup::default() }
+    }
 }
 
 impl Server {
     /// With a key of the workspace `default`.
     pub fn start() -> Server {
+        Server::with(Setup::default())
+    }
+
+    /// With more arguments, also after a restart.
+    pub fn start_with(arguments: &[&str]) -> Server {
+        let args = arguments.iter().map(ToString::to_string).collect();
+        Server::with(Setup { args, ..Setup::default() })
+    }
+
+    /// The same with a script of its own.
+    pub fn scripted(script: &str) -> Server {
+        Server::with(Setup { script: Some(script.to_string()), ..Setup::default() })
+    }
+
+    /// The same with more.
+    pub fn with(setup: Setup) -> Server {
         let directory = tempfile::tempdir().expect("a directory");
         let data = directory.path().join("data");
-        let key = make_key(&data, "default");
-        let (child, address) = spawn(&data, "127.0.0.1:0");
-        Server { data, address, key, child, _directory: directory }
+        let key = make_key_with(&data, "default", &setup.env);
+        let (child, address) = spawn(&data, "127.0.0.1:0", &setup);
+        Server { data, address, key, child, setup, _directory: directory }
+    }
+
+    /// Everything it has said so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(log_path(&self.data)).expect("text")
     }
 
     /// `kill -9`, and the same address again.
     pub fn kill_and_restart(&mut self) {
         self.kill();
+        self.restart();
+    }
+
+    pub fn restart(&mut self) {
         let address = self.address.to_string();
-        (self.child, self.address) = spawn(&self.data, &address);
+        (self.child, self.address) = spawn(&self.data, &address, &self.setup);
+    }
+
+    /// The code it ended with by itself.
+    pub fn wait(&mut self) -> Option<i32> {
+        self.child.wait().expect("our child").code()
+    }
+
+    /// The same with another setup.
+    pub fn restart_with(&mut self, setup: Setup) {
+        self.setup = setup;
+        self.kill_and_restart();
     }
 
     pub fn kill(&mut self) {
@@ -72,18 +129,69 @@ impl Server {
         answer.json()
     }
 
+    /// A request with a body of parts: the name of the field, of the file, and what is in it.
+    pub fn upload(&self, path: &str, parts: &[(&str, &str, &str)]) -> Answer {
+        const BOUNDARY: &str = "xXx-boundary-xXx";
+        let part = |(name, file, text): &(&str, &str, &str)| {
+            let file =
+                if file.is_empty() { String::new() } else { format!("; filename=\"{file}\"") };
+            let head = format!("content-disposition: form-data; name=\"{name}\"{file}");
+            format!("--{BOUNDARY}\r\n{head}\r\n\r\n{text}\r\n")
+        };
+        let body: String = parts.iter().map(part).collect();
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let mut headers = self.headers();
+        headers.retain(|(name, _)| *name != "content-type");
+        headers.push(("content-type", &kind));
+        let body = format!("{body}--{BOUNDARY}--\r\n");
+        request(self.address, "POST", path, &headers, &body).expect("an answer")
+    }
+
+    /// An uploaded file.
+    pub fn file(&self, text: &str) -> String {
+        let answer = self.upload("/v1/files", &[("file", "a.txt", text)]);
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["id"].as_str().expect("an id").to_string()
+    }
+
+    /// A new agent, with more fields, and a new environment.
+    pub fn place(&self, more: &Value) -> Value {
+        let mut agent = json!({"name": "a", "model": "scripted", "tools": tools()});
+        for (field, value) in more.as_object().into_iter().flatten() {
+            agent[field] = value.clone();
+        }
+        self.place_of(&agent, &json!({"name": "e"}))
+    }
+
+    /// This agent and this environment, for a session.
+    fn place_of(&self, agent: &Value, environment: &Value) -> Value {
+        let agent = self.ok("POST", "/v1/agents", agent);
+        let environment = self.ok("POST", "/v1/environments", environment);
+        json!({"agent": agent["id"], "environment_id": environment["id"]})
+    }
+
+    /// A session of this agent, in a new environment of this kind.
+    pub fn session_of(&self, agent: &Value, environment: &Value) -> String {
+        let session = self.ok("POST", "/v1/sessions", &self.place_of(agent, environment));
+        session["id"].as_str().expect("an id").to_string()
+    }
+
+    /// Says something, and gives what came of it until the session rests.
+    pub fn turn(&self, session: &str, text: &str) -> Vec<Value> {
+        let sent = self.say(session, text);
+        self.after(session, &sent)
+    }
+
+    /// Events behind this one, until the session rests.
+    pub fn after(&self, session: &str, event: &str) -> Vec<Value> {
+        let frames =
+            self.rest(session, event).into_iter().filter(|frame| frame.id.as_str() > event);
+        frames.map(|frame| frame.data).collect()
+    }
+
     /// A session of a new agent, in a new environment.
     pub fn session(&self) -> String {
-        let tools = json!([
-            {"type": "agent_toolset_20260401"},
-            {"type": "custom", "name": "get_weather", "description": "d",
-             "input_schema": {"type": "object"}},
-        ]);
-        let agent = json!({"name": "a", "model": "scripted", "tools": tools});
-        let agent = self.ok("POST", "/v1/agents", &agent);
-        let environment = self.ok("POST", "/v1/environments", &json!({"name": "e"}));
-        let wish = json!({"agent": agent["id"], "environment_id": environment["id"]});
-        let session = self.ok("POST", "/v1/sessions", &wish);
+        let session = self.ok("POST", "/v1/sessions", &self.place(&Value::Null));
         session["id"].as_str().expect("an id").to_string()
     }
 
@@ -115,6 +223,14 @@ impl Server {
         self.stream(session, &[])
             .until(|f| f.event == "session.status_idle" && f.id.as_str() > after)
     }
+}
+
+fn tools() -> Value {
+    json!([
+        {"type": "agent_toolset_20260401"},
+        {"type": "custom", "name": "get_weather", "description": "d",
+         "input_schema": {"type": "object"}},
+    ])
 }
 
 impl Drop for Server {
@@ -155,7 +271,13 @@ pub fn message(text: &str) -> Value {
 }
 
 pub fn make_key(data: &Path, workspace: &str) -> String {
-    let made = run(&["keys", "create", "--workspace", workspace], data);
+    make_key_with(data, workspace, &[])
+}
+
+fn make_key_with(data: &Path, workspace: &str, env: &[(String, String)]) -> String {
+    let mut command = assay();
+    command.args(["keys", "create", "--workspace", workspace, "--data"]).arg(data);
+    let made = command.envs(env.iter().cloned()).output().expect("the binary");
     assert!(made.status.success(), "{made:?}");
     String::from_utf8(made.stdout).expect("text").trim().to_string()
 }
@@ -164,16 +286,52 @@ pub fn run(arguments: &[&str], data: &Path) -> Output {
     assay().args(arguments).arg("--data").arg(data).output().expect("the binary")
 }
 
-fn spawn(data: &Path, listen: &str) -> (Child, SocketAddr) {
+/// The arguments of a server, beside those that say where.
+fn arguments(data: &Path, setup: &Setup) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = setup.args.iter().map(OsString::from).collect();
+    let mut file = |flag: &str, text: &str| {
+        let path = data.with_file_name(format!("{}.toml", flag.trim_start_matches('-')));
+        std::fs::write(&path, text).expect("ours");
+        arguments.extend([OsString::from(flag), path.into_os_string()]);
+    };
+    if let Some(text) = &setup.script {
+        file("--script", text);
+    }
+    if let Some(text) = &setup.engines {
+        file("--engines", text);
+    }
+    if setup.script.is_none() && setup.engines.is_none() {
+        arguments.extend([OsString::from("--script"), here("script.toml").into_os_string()]);
+    }
+    arguments
+}
+
+/// Starts a server that is expected to end by itself.
+pub fn refused(setup: &Setup) -> Output {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    let mut command = assay();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+    command.args(arguments(&data, setup)).envs(setup.env.iter().cloned());
+    command.output().expect("the binary")
+}
+
+fn log_path(data: &Path) -> PathBuf {
+    data.with_extension("log")
+}
+
+fn spawn(data: &Path, listen: &str, setup: &Setup) -> (Child, SocketAddr) {
+    let log = std::fs::File::options().create(true).append(true).open(log_path(data));
+    let log = log.expect("ours");
     let until = Instant::now() + ANSWER_MAX;
     loop {
         let mut child = assay()
-            .args(["serve", "--listen", listen, "--script"])
-            .arg(here("script.toml"))
-            .arg("--data")
+            .args(["serve", "--listen", listen, "--data"])
             .arg(data)
+            .args(arguments(data, setup))
+            .envs(setup.env.iter().cloned())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(log.try_clone().expect("one more"))
             .spawn()
             .expect("the binary");
         let mut line = String::new();
@@ -183,25 +341,22 @@ fn spawn(data: &Path, listen: &str) -> (Child, SocketAddr) {
             return (child, address.parse().expect("an address"));
         }
         // Another test may have taken the port for a moment.
-        let ended = child.wait_with_output().expect("our child");
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        child.wait().expect("our child");
+        let said = std::fs::read_to_string(log_path(data)).expect("text");
         assert!(Instant::now() < until && said.contains("cannot listen"), "{line:?} {said}");
     }
 }
 
-/// The interpreter with the official client of a version; `scripts/install-deps.sh` makes it.
-pub fn python(version: &str) -> PathBuf {
+/// A program that `scripts/install-deps.sh` puts below the target directory.
+pub fn installed(path: &str) -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
-    let target = binary.ancestors().nth(2).expect("TARGET/PROFILE/assay");
-    let python = target.join(format!("python/anthropic-{version}/bin/python"));
-    assert!(
-        python.exists(),
-        "{} is missing: scripts/install-deps.sh makes it (make deps)",
-        python.display()
-    );
-    python
+    binary.ancestors().nth(2).expect("TARGET/PROFILE/assay").join(path)
 }
 
-pub fn conformance_suite() -> PathBuf {
-    here("conformance.py")
+/// The same, if it must be there.
+pub fn needed(path: &str) -> PathBuf {
+    let path = installed(path);
+    let there = path.exists();
+    assert!(there, "{} is missing: scripts/install-deps.sh makes it (make deps)", path.display());
+    path
 }

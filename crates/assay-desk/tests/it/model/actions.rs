@@ -30,7 +30,7 @@ impl DeskModel {
             mishaps: 1,
             lost: 1,
             voids: 2,
-            questions: 0,
+            questions: 1,
         };
         DeskModel::with(rules)
     }

@@ -13,6 +13,9 @@ use tree_sitter::Node;
 /// How deep programs may be nested; what lies deeper is not looked into.
 const DEPTH_MAX: usize = 100;
 
+/// What a method of a class derived from `unittest.TestCase` is annotated with here.
+pub(super) const TEST_CASE: &str = "TestCase";
+
 /// The languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
@@ -127,6 +130,12 @@ impl<'s> Reader<'s> {
                 let mut inner = owner.clone();
                 inner.names.push(name.to_string());
                 inner.annotations.extend(own);
+                // What a class of tests is derived from says what its methods are.
+                let bases = node.child_by_field_name("superclasses").map_or(Vec::new(), named);
+                let bases = bases.into_iter().filter(|base| self.text(*base).contains("TestCase"));
+                let bases: Vec<Expr> =
+                    bases.map(|base| Expr::name(line(base), TEST_CASE)).collect();
+                inner.annotations.extend(bases);
                 self.enumerate(node, name);
                 if let Some(body) = node.child_by_field_name("body") {
                     self.scope(body, &inner);

@@ -118,6 +118,12 @@ impl Reader<'_> {
         let Some(inner) = parts.first() else { return Vec::new() };
         match inner.kind() {
             "assignment" | "assignment_expression" => self.variables(*inner),
+            // Whether a promise is waited for decides whether anybody hears of it.
+            "await_expression" => {
+                let awaited = Box::new(self.expr(*inner));
+                let value = Expr::new(line(node), ExprKind::Unary("await".into(), awaited));
+                vec![self.stmt(node, StmtKind::Expr(value))]
+            }
             _ => {
                 let kind = StmtKind::Expr(self.expr(*inner));
                 vec![self.stmt(node, kind)]
@@ -151,8 +157,23 @@ impl Reader<'_> {
         };
         let left = self.text(name).to_string();
         let value = self.expr(value);
+        // `a, b = f(), g()` are two.
+        let names: Vec<&str> = left.split(',').map(str::trim).collect();
+        let plain = |name: &&str| !name.is_empty() && name.chars().all(is_of_name);
+        if let ExprKind::List(values) = &value.kind
+            && names.len() > 1
+            && names.len() == values.len()
+            && names.iter().all(plain)
+        {
+            let both = names.iter().zip(values);
+            let kinds = both.map(|(name, value)| match *name {
+                "_" => StmtKind::Discard(value.clone()),
+                name => StmtKind::Let(name.to_string(), value.clone()),
+            });
+            return kinds.map(|kind| self.stmt(node, kind)).collect();
+        }
         let discarded = left.split(',').all(|part| part.trim() == "_");
-        let simple = left.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        let simple = left.chars().all(is_of_name);
         let kind = match (discarded, simple) {
             (true, _) => StmtKind::Discard(value),
             (_, true) => StmtKind::Let(left, value),
@@ -253,6 +274,10 @@ impl Reader<'_> {
         }
         types
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 /// `range(10)` is ten times.

@@ -3,6 +3,7 @@
 use super::statements;
 use super::{line_of, path_text};
 use crate::code::ast::{Arg, Expr, ExprKind};
+use crate::formula::ANYTHING;
 use quote::ToTokens;
 use syn::parse::Parser as _;
 
@@ -68,15 +69,7 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             let ends = ends.into_iter().flatten().map(|e| expr(e, depth)).collect();
             ExprKind::Other(range.limits.to_token_stream().to_string(), ends)
         }
-        syn::Expr::Struct(literal) => {
-            let mut fields: Vec<(String, Expr)> = literal
-                .fields
-                .iter()
-                .map(|f| (f.member.to_token_stream().to_string(), expr(&f.expr, depth)))
-                .collect();
-            fields.extend(literal.rest.as_ref().map(|rest| ("..".into(), expr(rest, depth))));
-            ExprKind::Fields(fields)
-        }
+        syn::Expr::Struct(literal) => structure(literal, depth),
         syn::Expr::Closure(closure) => {
             let names = closure.inputs.iter().map(|input| match input {
                 syn::Pat::Type(typed) => typed.pat.to_token_stream().to_string(),
@@ -91,6 +84,23 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
         }
         _ => opaque(expression),
     }
+}
+
+/// `Closed { at: 1 }`: a call of its name with its fields, as a value or as a pattern.
+fn structure(literal: &syn::ExprStruct, depth: usize) -> ExprKind {
+    let line = line_of(literal);
+    let own = literal.fields.iter();
+    let mut fields: Vec<(String, Expr)> = own
+        .map(|field| (field.member.to_token_stream().to_string(), expr(&field.expr, depth)))
+        .collect();
+    fields.extend(literal.rest.as_ref().map(|rest| ("..".into(), expr(rest, depth))));
+    // `Closed { .. }` as a pattern: the others may be anything.
+    if literal.rest.is_none() && literal.dot2_token.is_some() {
+        fields.push(("..".to_string(), Expr::name(line, ANYTHING)));
+    }
+    let value = Expr::new(line, ExprKind::Fields(fields));
+    let callee = Box::new(Expr::name(line, path_text(&literal.path)));
+    ExprKind::Call(callee, vec![Arg { name: None, value }])
 }
 
 /// A condition whose branches are values.

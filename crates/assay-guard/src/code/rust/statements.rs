@@ -55,11 +55,16 @@ fn one(statement: &syn::Stmt, depth: usize) -> (&[syn::Attribute], Vec<Stmt>) {
             }
             let name = name.trim_start_matches("mut ").to_string();
             let value = expr(&init.expr, depth);
+            let mut made = Vec::new();
+            if let Some((_, otherwise)) = &init.diverge {
+                made.push(unless(local, &value, otherwise, depth));
+            }
             let kind = match name.as_str() {
                 "_" => StmtKind::Discard(value),
                 _ => StmtKind::Let(name, value),
             };
-            (&local.attrs, vec![stmt(local, kind)])
+            made.insert(0, stmt(local, kind));
+            (&local.attrs, made)
         }
         syn::Stmt::Expr(expression, semicolon) => {
             let made = effect(expression, semicolon.is_some(), depth);
@@ -82,6 +87,15 @@ fn one(statement: &syn::Stmt, depth: usize) -> (&[syn::Attribute], Vec<Stmt>) {
         }
         syn::Stmt::Item(_) => (&[], Vec::new()),
     }
+}
+
+/// `let Some(x) = f() else { … }`: what is done if it does not fit.
+fn unless(local: &syn::Local, value: &Expr, otherwise: &syn::Expr, depth: usize) -> Stmt {
+    let pattern = Expr::name(line_of(&local.pat), local.pat.to_token_stream().to_string());
+    let (left, right) = (Box::new(value.clone()), Box::new(pattern));
+    let fits = Expr::new(line_of(local), ExprKind::Binary("instanceof".into(), left, right));
+    let not = Expr::new(line_of(local), ExprKind::Unary("!".into(), Box::new(fits)));
+    stmt(local, StmtKind::If(not, body(otherwise, depth + 1), Vec::new()))
 }
 
 fn attributes(expression: &syn::Expr) -> &[syn::Attribute] {

@@ -12,7 +12,7 @@ use assay_ledger::Reader;
 use std::path::Path;
 
 /// Reads a record that somebody may be writing.
-fn read(desk: &Desk) -> Result<(Vec<Recorded>, State, Reader), Trouble> {
+pub(in crate::commands) fn read(desk: &Desk) -> Result<(Vec<Recorded>, State, Reader), Trouble> {
     let none = || missing(format!("{}: nothing was begun: `assay desk run`", desk.slug));
     if !desk.ledger().exists() {
         return Err(none());
@@ -112,16 +112,27 @@ fn blobs(event: &Event) -> Vec<(&'static str, String)> {
     }
 }
 
+/// The report as a page.
+pub(in crate::commands) fn page(desk: &Desk) -> Result<String, Trouble> {
+    let (state, text) = written(desk)?;
+    Ok(assay_desk::report::html(&state, &text))
+}
+
+/// The report as Markdown, with the state it is about.
+fn written(desk: &Desk) -> Result<(State, String), Trouble> {
+    let (events, state, _) = read(desk)?;
+    let stat = desk.git.stat(&state.base.commit, &state.tip.commit).unwrap_or_default();
+    let text = assay_desk::report::markdown(&state, &events, &stat);
+    Ok((state, text))
+}
+
 /// Writes the report.
 pub(super) fn report(
     slug: &str,
     html: Option<&Path>,
     markdown: Option<&Path>,
 ) -> Result<Exit, Trouble> {
-    let desk = desk(slug)?;
-    let (events, state, _) = read(&desk)?;
-    let stat = desk.git.stat(&state.base.commit, &state.tip.commit).unwrap_or_default();
-    let text = assay_desk::report::markdown(&state, &events, &stat);
+    let (state, text) = written(&desk(slug)?)?;
     if let Some(path) = markdown {
         write_whole(path, |file| file.write_all(text.as_bytes()))?;
         anstream::println!("written  {}", path.display());

@@ -52,6 +52,15 @@ struct Subject {
     states: Option<Recorded<Ledger>>,
 }
 
+/// How much is tried.
+struct Tried {
+    mutants_max: usize,
+    states_max: Option<u64>,
+    quick: bool,
+    /// Whether it is to be written down, and so not to be measured as what is.
+    fresh: bool,
+}
+
 fn record<T>(
     path: &Path,
     parse: impl Fn(&str) -> Result<T, String>,
@@ -87,9 +96,13 @@ impl Subject {
         Ok(Subject { model, engine, limits, kills_file, states_file, kills, states })
     }
 
-    fn matrix(&self, mutants_max: usize, quick: bool) -> Result<Matrix, Trouble> {
-        let only = self.kills.as_ref().filter(|_| quick).map(|recorded| &recorded.record);
-        let effort = Effort { mutants_max, only, limits: self.limits };
+    fn matrix(&self, tried: &Tried) -> Result<Matrix, Trouble> {
+        let Tried { mutants_max, states_max, quick, fresh } = *tried;
+        let known = self.kills.as_ref().map(|recorded| &recorded.record);
+        let as_before = known.filter(|_| !fresh).and_then(|record| record.states_max);
+        let states_max = states_max.or(as_before);
+        let only = known.filter(|_| quick);
+        let effort = Effort { mutants_max, only, states_max, limits: self.limits };
         let progress = Progress::default();
         let done = while_running(
             || progress.words(),
@@ -155,7 +168,12 @@ pub fn mutate(args: &MutateArgs) -> Result<Exit, Trouble> {
         let message = format!("{file}: there is no record yet; run once with --record");
         return Err(Trouble { message, exit: Exit::Usage });
     }
-    let matrix = subject.matrix(args.mutants, args.quick)?;
+    let matrix = subject.matrix(&Tried {
+        mutants_max: args.mutants,
+        states_max: args.states,
+        quick: args.quick,
+        fresh: args.record,
+    })?;
     subject.sound(&matrix.base)?;
     let compared = subject.kills.as_ref().filter(|_| !args.record);
     let counted = subject.states.as_ref().filter(|_| !args.record);
@@ -210,7 +228,12 @@ pub fn vacuity(args: &VacuityArgs) -> Result<Exit, Trouble> {
     );
     let reached = asked.map_err(|error| cannot(&error))?;
     let mut found = findings::of_reached(&subject.model, &reached);
-    let matrix = subject.matrix(VACUITY_MUTANTS_MAX, subject.kills.is_some())?;
+    let matrix = subject.matrix(&Tried {
+        mutants_max: VACUITY_MUTANTS_MAX,
+        states_max: None,
+        quick: subject.kills.is_some(),
+        fresh: false,
+    })?;
     subject.sound(&matrix.base)?;
     found.extend(findings::of_matrix(&subject.model, &matrix, subject.kills.as_ref()));
     let counted = subject.states.as_ref();

@@ -54,7 +54,7 @@ const fn case(
 
 const RESTARTS: &str = "restarts >= 1 within 6s";
 /// Nearly as long as faults last: machines under load are silent for a while, too.
-const SILENT: &str = "heartbeat-gap >= 900ms within 3s";
+const SILENT: &str = "heartbeat-gap >= 2200ms within 5s";
 const AGAIN: &str = "reconnects >= 1 within 5s";
 const SLOW: &str = "latency-p99 >= 50ms";
 const DEAF: &str = "metric(\"peer-timeouts\") >= 1 within 5s";
@@ -66,7 +66,7 @@ use Beside::{Bulk, Callers, Downtime, FiveNodes, Greed, Lookups, Nothing, Resets
 const CASES: [Case; 46] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
-    case(("ctr-restart", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
+    case(("ctr-restart", "proxies", "follower"), "", ("restarted >= 1", RESTARTS), Nothing),
     case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
     case(("cg-freeze", "proxies", "follower"), "", ("frozen >= 1", SILENT), Nothing),
     case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
@@ -217,6 +217,7 @@ fn plan(case: &Case) -> String {
         Downtime => 1500,
         // Taking memory takes time.
         Greed => 3500,
+        _ if case.victim == SILENT => 2600,
         _ => 1200,
     };
     let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));

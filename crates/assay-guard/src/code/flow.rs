@@ -1,0 +1,123 @@
+//! What the order of statements tells: where a body is left, and which variables keep their value.
+
+use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use super::logic::term;
+use crate::formula::Definition;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Methods that change what they are called on.
+const CHANGES: &[&str] = &[
+    "sort",
+    "sort_by",
+    "sort_by_key",
+    "sort_unstable",
+    "sort_unstable_by",
+    "sort_unstable_by_key",
+    "reverse",
+    "push",
+    "push_str",
+    "push_back",
+    "push_front",
+    "insert",
+    "remove",
+    "append",
+    "extend",
+    "pop",
+    "clear",
+    "retain",
+    "dedup",
+    "truncate",
+    "add",
+    "addAll",
+    "put",
+    "shuffle",
+    "splice",
+    "shift",
+    "unshift",
+    "fill",
+    "update",
+    "discard",
+    "swap",
+    "set",
+    "delete",
+];
+
+/// The variable that a statement changes in place: `xs.sort()`, `sort.Strings(xs)`, `x[0] = 1`.
+fn mutated(value: &Expr) -> Option<&str> {
+    match &value.kind {
+        ExprKind::Other(kind, parts) if kind == "assign" => parts.first().and_then(base),
+        ExprKind::Call(callee, args) => match &callee.kind {
+            ExprKind::Member(of, _)
+                if matches!(of.last_name(), "sort" | "slices" | "random" | "Collections") =>
+            {
+                args.first().and_then(|arg| base(&arg.value))
+            }
+            ExprKind::Member(of, method) if CHANGES.contains(&method.as_str()) => match &of.kind {
+                ExprKind::Name(name) => Some(name),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `x` of `x.y[0]`.
+fn base(mut at: &Expr) -> Option<&str> {
+    loop {
+        match &at.kind {
+            ExprKind::Name(name) => return Some(name),
+            ExprKind::Member(of, _) | ExprKind::Index(of, _) => at = of,
+            _ => return None,
+        }
+    }
+}
+
+/// The condition under which a test is left without a word: `if slow { return }`.
+pub fn leaves(statement: &Stmt) -> Option<&Expr> {
+    let StmtKind::If(condition, then, otherwise) = &statement.kind else { return None };
+    let silent = match &then.last()?.kind {
+        StmtKind::Return(None) => true,
+        StmtKind::Return(Some(value)) => match &value.kind {
+            ExprKind::Null => true,
+            ExprKind::Call(callee, _) => callee.last_name() == "Ok",
+            _ => false,
+        },
+        _ => false,
+    };
+    // Who tells something before it leaves is heard.
+    (silent && otherwise.is_empty() && then.len() == 1).then_some(condition)
+}
+
+/// A `return` with statements after it.
+pub fn early(body: &[Stmt]) -> Option<usize> {
+    let at = body.iter().position(|s| matches!(s.kind, StmtKind::Return(None)))?;
+    (at + 1 < body.len()).then(|| body[at].line)
+}
+
+/// Variables that are assigned once and not changed afterwards.
+pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
+    let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
+    let mut changed: BTreeSet<String> = BTreeSet::new();
+    let mut open: Vec<&[Stmt]> = vec![body];
+    while let Some(list) = open.pop() {
+        for statement in list {
+            match &statement.kind {
+                StmtKind::Let(name, value) => {
+                    let definition = Definition { parameters: Vec::new(), body: term(value) };
+                    let twice = found.contains_key(name);
+                    found.insert(name.clone(), if twice { None } else { Some(definition) });
+                }
+                StmtKind::Expr(value) => changed.extend(mutated(value).map(str::to_string)),
+                StmtKind::If(_, a, b) => open.extend([a.as_slice(), b.as_slice()]),
+                StmtKind::Block(inner)
+                | StmtKind::Loop(_, _, inner)
+                | StmtKind::With(_, inner)
+                | StmtKind::Try(inner, _) => open.push(inner),
+                _ => {}
+            }
+        }
+    }
+    found.retain(|name, _| !changed.contains(name));
+    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}

@@ -1,0 +1,194 @@
+//! Which way of a number is permissive.
+
+use super::words::{Quantity, contains};
+
+/// Words before a number that are looked at.
+const BEFORE_MAX: usize = 4;
+
+/// Words before a comparison in which a negation turns it around.
+const NEGATION_MAX: usize = 7;
+
+/// What a number is compared with, right before it, and whether more of it is permissive.
+const COMPARED: &[(&str, bool)] = &[
+    ("more than", false),
+    ("greater than", false),
+    ("larger than", false),
+    ("bigger than", false),
+    ("longer than", false),
+    ("older than", false),
+    ("higher than", false),
+    ("above", false),
+    ("over", false),
+    ("at least", false),
+    ("no less than", false),
+    ("no fewer than", false),
+    ("not less than", false),
+    ("not fewer than", false),
+    ("minimum of", false),
+    ("less than", true),
+    ("fewer than", true),
+    ("smaller than", true),
+    ("shorter than", true),
+    ("lower than", true),
+    ("below", true),
+    ("under", true),
+    ("within", true),
+    ("at most", true),
+    ("no more than", true),
+    ("not more than", true),
+    ("no longer than", true),
+    ("no larger than", true),
+    ("no greater than", true),
+    ("maximum of", true),
+    ("up to", true),
+];
+
+/// Words beside a number that is to be small.
+const MORE: &[&str] = &[
+    "within",
+    "at most",
+    "no more than",
+    "not more than",
+    "under",
+    "less than",
+    "below",
+    "up to",
+    "maximum",
+    "max",
+    "timeout",
+    "latency",
+    "fewer than",
+    "lose",
+    "loss",
+    "downtime",
+    "retries",
+    "retry",
+    "delay",
+    "lag",
+    "staleness",
+    "before",
+    "error rate",
+    "p99",
+    "p95",
+    "exceed",
+    "faster than",
+    "not exceed",
+    "drop",
+    "drops",
+    "tolerance",
+    "in",
+    "takes",
+    "respond",
+    "responds",
+    "recovers",
+    "failures",
+    "errors",
+    "warnings",
+    "requests",
+];
+
+/// Words beside a number that is to be large.
+const LESS: &[&str] = &[
+    "at least",
+    "no fewer than",
+    "no less than",
+    "minimum",
+    "min",
+    "keep",
+    "keeps",
+    "retain",
+    "retains",
+    "retained",
+    "retention",
+    "kept",
+    "availability",
+    "available",
+    "coverage",
+    "more than",
+    "over",
+    "survive",
+    "survives",
+    "tolerate",
+    "tolerates",
+    "throughput",
+    "replicas",
+    "copies",
+    "uptime",
+    "sustain",
+    "sustains",
+    "greater than",
+    "above",
+    "every",
+    "support",
+    "supports",
+    "handle",
+    "handles",
+    "stored",
+    "backups",
+];
+
+/// Which way of a number is permissive: more, less, or unknown.
+pub fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
+    let text = &quantity.text;
+    if text.starts_with(['<', '≤']) {
+        return Some(true);
+    }
+    if text.starts_with(['>', '≥']) {
+        return Some(false);
+    }
+    // The higher the percentile, the more of what is measured it speaks of.
+    if quantity.kind == "percentile" {
+        return Some(false);
+    }
+    let before = &words[quantity.at.saturating_sub(BEFORE_MAX)..quantity.at];
+    let said = |list: &[String], any: &[&str]| any.iter().any(|word| contains(list, word));
+    if said(before, &["tolerate", "tolerates", "survive", "survives", "withstand", "withstands"]) {
+        return Some(false);
+    }
+    let after = &words[quantity.at..(quantity.at + 5).min(words.len())];
+    // A load that is to be carried, unless it is a limit.
+    let limit = ["at most", "no more than", "not more than", "limit", "exceed", "up to"];
+    let load = ["per", "concurrent", "rps", "qps", "ops", "simultaneous"];
+    if quantity.kind.is_empty() && said(after, &load) && !said(before, &limit) {
+        return Some(false);
+    }
+    if let Some(up) = compared(&words[..quantity.at]) {
+        return Some(up);
+    }
+    // A share of all there is: `in 99 % of cases`.
+    let bad =
+        ["lose", "loses", "lost", "loss", "fail", "fails", "error", "errors", "drop", "drops"];
+    if quantity.kind == "%" && said(after, &["of"]) && !said(words, &bad) {
+        return Some(false);
+    }
+    let nearest = |list: &[&str]| list.iter().any(|word| contains(before, word));
+    match (nearest(MORE), nearest(LESS)) {
+        (true, false) => return Some(true),
+        (false, true) => return Some(false),
+        _ => {}
+    }
+    let anywhere = |list: &[&str]| list.iter().filter(|word| contains(words, word)).count();
+    match (anywhere(MORE), anywhere(LESS)) {
+        (0, 0) => None,
+        (more, less) if more > less => Some(true),
+        (more, less) if less > more => Some(false),
+        _ => None,
+    }
+}
+
+/// What the words right before a number compare with: `no more than`, `must not be larger than`.
+/// Nothing if they compare with nothing.
+fn compared(before: &[String]) -> Option<bool> {
+    let ends = |phrase: &&(&str, bool)| {
+        let parts: Vec<&str> = phrase.0.split(' ').collect();
+        let start = before.len().checked_sub(parts.len());
+        start.is_some_and(|start| before[start..].iter().zip(&parts).all(|(a, b)| a == b))
+    };
+    let (phrase, up) = COMPARED.iter().filter(ends).max_by_key(|(phrase, _)| phrase.len())?;
+    let start = before.len() - phrase.split(' ').count();
+    let near = &before[start.saturating_sub(NEGATION_MAX)..start];
+    let negated = near.iter().any(|word| {
+        matches!(word.as_str(), "not" | "never" | "no" | "cannot" | "nor") || word.ends_with("n't")
+    });
+    Some(*up != negated)
+}

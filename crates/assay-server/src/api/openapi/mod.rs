@@ -1,0 +1,246 @@
+//! `GET /openapi.json`: what this server serves, in the words of OpenAPI.
+//!
+//! The table of routes decides which operations there are, so that the document has all of them and
+//! no other; `pages` says what each takes and gives, `shapes` what that looks like. Objects are
+//! closed: a field that is not in the document is refused in requests, and not in answers.
+
+mod pages;
+mod shapes;
+
+use super::routes::{Gate, ROUTES, Route};
+use pages::{Answer, PAGES, Page, Takes};
+use serde_json::Value;
+use std::sync::LazyLock;
+use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::response::{Response, ResponseBuilder};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{
+    ComponentsBuilder, Content, HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref,
+    RefOr, Required, SecurityRequirement,
+};
+
+const JSON: &str = "application/json";
+/// What every route with a key may answer besides 200.
+const ERRORS: [u16; 7] = [400, 401, 404, 408, 413, 429, 529];
+/// What an error means.
+const MEANINGS: [(u16, &str); 8] = [
+    (400, "Something about the request is wrong; the message says what"),
+    (401, "No key, a wrong one or a revoked one"),
+    (404, "There is no such thing for this caller, or a beta header is missing"),
+    (408, "The body took too long"),
+    (409, "It does not fit to what is there"),
+    (413, "The body is too large"),
+    (429, "The workspace has too much of something; `retry-after` says when to try again"),
+    (529, "The server has too much of something; `retry-after` says when to try again"),
+];
+
+/// The document. It is made once.
+pub fn document() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut document = serde_json::to_value(describe()).unwrap_or_default();
+        let shapes = &mut document["components"]["schemas"];
+        // What else an event has depends on its type.
+        shapes["Event"]["additionalProperties"] = true.into();
+        close_objects(shapes);
+        document.to_string()
+    });
+    &TEXT
+}
+
+fn describe() -> OpenApi {
+    let mut paths = Paths::new();
+    for route in &ROUTES {
+        let Some(page) = PAGES.iter().find(|page| page.endpoint == route.endpoint) else {
+            continue;
+        };
+        let method = match route.method {
+            "POST" => HttpMethod::Post,
+            "DELETE" => HttpMethod::Delete,
+            _ => HttpMethod::Get,
+        };
+        paths.add_path_operation(route.path, vec![method], operation(route, page));
+    }
+    let header = |name: &str| SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(name)));
+    let components = shapes::all()
+        .into_iter()
+        .fold(ComponentsBuilder::new(), |all, (name, shape)| all.schema(name, shape));
+    let components = MEANINGS.iter().fold(components, |all, (status, what)| {
+        all.response(format!("Error{status}"), error(what))
+    });
+    let components = components
+        .security_scheme("key", header("x-api-key"))
+        .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    let description = "Agent sessions over REST and server-sent events.";
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("assay serve")
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(description))
+                .build(),
+        )
+        .paths(paths)
+        .components(Some(components.build()))
+        .build()
+}
+
+fn operation(route: &Route, page: &Page) -> OperationBuilder {
+    let mut operation = OperationBuilder::new()
+        .operation_id(Some(format!("{:?}", route.endpoint)))
+        .summary(Some(page.summary))
+        .request_body(request_body(page.takes))
+        .response("200", answer(page.answer));
+    for part in route.path.split('/').filter_map(|part| part.strip_prefix('{')) {
+        let name = part.trim_end_matches('}');
+        operation = operation.parameter(parameter(name, ParameterIn::Path, Required::True));
+    }
+    for name in page.query {
+        operation = operation.parameter(parameter(name, ParameterIn::Query, Required::False));
+    }
+    for name in page.headers {
+        operation = operation.parameter(parameter(name, ParameterIn::Header, Required::False));
+    }
+    if matches!(route.gate, Gate::Open | Gate::Local) {
+        return may_fail(operation, &[404]);
+    }
+    let version = parameter("anthropic-version", ParameterIn::Header, Required::True);
+    operation = operation
+        .parameter(version)
+        .security(SecurityRequirement::new("key", [""; 0]))
+        .security(SecurityRequirement::new("bearer", [""; 0]));
+    if route.gate == Gate::Managed {
+        let beta = parameter("anthropic-beta", ParameterIn::Header, Required::True);
+        operation = operation.parameter(beta);
+    }
+    if page.conflicts {
+        operation = may_fail(operation, &[409]);
+    }
+    may_fail(operation, &ERRORS)
+}
+
+fn may_fail(operation: OperationBuilder, statuses: &[u16]) -> OperationBuilder {
+    statuses.iter().fold(operation, |operation, status| {
+        let error = Ref::from_response_name(format!("Error{status}"));
+        operation.response(status.to_string(), error)
+    })
+}
+
+fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
+    let kind = |kind: Type| ObjectBuilder::new().schema_type(kind);
+    let text = kind(Type::String);
+    let schema: Schema = match name {
+        "limit" => kind(Type::Integer).minimum(Some(1)).into(),
+        "version" | "agent_version" => kind(Type::Integer).minimum(Some(1)).into(),
+        "order" => text.enum_values(Some(["asc", "desc"])).into(),
+        "include_archived" => kind(Type::Boolean).into(),
+        "anthropic-version" => text.enum_values(Some(["2023-06-01", "2026-10-21"])).into(),
+        "anthropic-beta" => text.enum_values(Some([super::serve::MANAGED_BETA])).into(),
+        "statuses[]" | "types[]" => ArrayBuilder::new().items(text).into(),
+        name if name.starts_with("created_at") => text
+            .format(Some(utoipa::openapi::SchemaFormat::KnownFormat(
+                utoipa::openapi::KnownFormat::DateTime,
+            )))
+            .into(),
+        _ => text.min_length(Some(1)).into(),
+    };
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .schema(Some(schema))
+        .build()
+}
+
+fn request_body(takes: Takes) -> Option<RequestBody> {
+    let (content_type, name) = match takes {
+        Takes::Nothing => return None,
+        Takes::Json(name) => (JSON, name),
+        Takes::Parts(name) => ("multipart/form-data", name),
+    };
+    let content = Content::new(Some(Ref::from_schema_name(name)));
+    let body = RequestBodyBuilder::new().content(content_type, content);
+    Some(body.required(Some(Required::True)).build())
+}
+
+fn answer(answer: Answer) -> Response {
+    let (content_type, schema): (&str, RefOr<Schema>) = match answer {
+        Answer::Json(name) => (JSON, Ref::from_schema_name(name).into()),
+        Answer::Either(names) => {
+            let either = names.iter().fold(OneOfBuilder::new(), |either, name| {
+                either.item(Ref::from_schema_name(*name))
+            });
+            (JSON, RefOr::T(either.into()))
+        }
+        Answer::Object => (JSON, RefOr::T(ObjectBuilder::new().schema_type(Type::Object).into())),
+        Answer::Other(content_type) => {
+            (content_type, RefOr::T(ObjectBuilder::new().schema_type(Type::String).into()))
+        }
+    };
+    ResponseBuilder::new()
+        .description("What was asked for")
+        .content(content_type, Content::new(Some(schema)))
+        .build()
+}
+
+fn error(description: &str) -> Response {
+    let content = Content::new(Some(Ref::from_schema_name("ErrorReply")));
+    ResponseBuilder::new().description(description).content(JSON, content).build()
+}
+
+/// Objects with named fields have no others, unless they say so.
+fn close_objects(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.contains_key("properties") && !fields.contains_key("additionalProperties") {
+                fields.insert("additionalProperties".into(), false.into());
+            }
+            fields.values_mut().for_each(close_objects);
+        }
+        Value::Array(values) => values.iter_mut().for_each(close_objects),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_document_has_every_route_and_no_other_and_every_name_leads_somewhere() {
+        let document: Value = serde_json::from_str(document()).expect("JSON");
+        let paths = document["paths"].as_object().expect("paths");
+        let methods = |(path, item): (&String, &Value)| {
+            let methods = item.as_object().expect("methods").keys();
+            methods.map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
+        };
+        let documented: BTreeSet<(String, String)> = paths.iter().flat_map(methods).collect();
+        let registered: BTreeSet<(String, String)> =
+            ROUTES.iter().map(|r| (r.method.to_string(), r.path.to_string())).collect();
+        assert_eq!(documented, registered);
+        let mut named = BTreeSet::new();
+        names(&document, &mut named);
+        let components = ["schemas", "responses"].iter().flat_map(|kind| {
+            let named = document["components"][kind].as_object().expect("named things");
+            named.keys().map(move |name| format!("{kind}/{name}"))
+        });
+        let components: BTreeSet<String> = components.collect();
+        assert_eq!(named, components, "each is there, and each is used");
+    }
+
+    fn names(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => {
+                if let Some(Value::String(name)) = fields.get("$ref") {
+                    let name = name.strip_prefix("#/components/").expect("of this document");
+                    found.insert(name.to_string());
+                }
+                fields.values().for_each(|value| names(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+            _ => {}
+        }
+    }
+}

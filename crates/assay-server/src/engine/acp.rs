@@ -1,0 +1,246 @@
+//! An agent that is a program and speaks the Agent Client Protocol: it brings model and tools.
+//!
+//! Each turn is a run of the program in the workspace of the session. It begins with a fresh
+//! context, so it is told what was said before. The operator chose it and it works as the server's
+//! user with the network of the machine: the kernel keeps it from writing elsewhere, no more.
+
+use super::host::{Host, Stop};
+use super::memory::{Entry, Message, Role, recall};
+use super::options::{AcpConfig, EngineError};
+use super::{Engine, Turn};
+use assay_agent::{
+    Agent, AgentConfig, AgentEvent, Cancel, Helper, Outcome, ProcessAgent, Protection, Ran,
+    Sandbox, Task, probe,
+};
+use assay_sandbox::ProviderKind;
+use assay_session::{ErrorKind, EventId, RetryStatus, Said, SessionError, Usage};
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+/// How much of what was said before a run is told.
+const EARLIER_BYTES_MAX: usize = 200_000;
+/// The longest message that is said in one piece.
+const TEXT_BYTES_MAX: usize = 256 * 1024;
+
+/// One program.
+#[derive(Debug)]
+pub struct AcpEngine {
+    agent: Arc<ProcessAgent>,
+    sandbox: Sandbox,
+}
+
+impl AcpEngine {
+    /// A program of this configuration.
+    ///
+    /// # Errors
+    /// If it is not there, or nothing could keep it from writing elsewhere.
+    pub fn new(
+        name: &str,
+        config: AcpConfig,
+        kind: ProviderKind,
+    ) -> Result<AcpEngine, EngineError> {
+        let program = config.command.first().cloned().unwrap_or_default();
+        if !is_there(&program) {
+            return Err(EngineError::NoProgram { name: name.to_string(), program });
+        }
+        let sandbox = match (kind, probe()) {
+            (ProviderKind::None, _) => Sandbox::Off,
+            (ProviderKind::Local, Protection::Landlock { .. }) => Sandbox::Required,
+            (ProviderKind::Local, Protection::None { why }) => {
+                return Err(EngineError::Unprotected { name: name.to_string(), why });
+            }
+        };
+        let helper = Helper::this_program().map_err(EngineError::ThisProgram)?;
+        let engine = assay_agent::Engine::Acp { command: config.command };
+        let config = AgentConfig { engine, env: config.env, writable: config.writable };
+        Ok(AcpEngine { agent: Arc::new(ProcessAgent::new(config, helper)), sandbox })
+    }
+}
+
+/// Whether a program can be run: by its path, or by a name that is found.
+fn is_there(program: &str) -> bool {
+    let can_run = |path: &Path| {
+        let mode = path.metadata().map(|facts| (facts.is_file(), facts.permissions().mode()));
+        mode.is_ok_and(|(is_file, mode)| is_file && mode & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return can_run(Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| can_run(&directory.join(program)))
+}
+
+impl Engine for AcpEngine {
+    fn play(&self, host: Host) -> Turn {
+        let (agent, sandbox) = (self.agent.clone(), self.sandbox);
+        Box::pin(async move { play(agent, sandbox, host).await })
+    }
+}
+
+fn failed(kind: ErrorKind, message: String, retry_status: RetryStatus) -> Said {
+    Said::Failed(SessionError::new(kind, message, retry_status))
+}
+
+async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Result<(), Stop> {
+    if host.text.trim().is_empty() {
+        let what = "this agent reads text, and the message has none".to_string();
+        return host.end(vec![failed(ErrorKind::UnknownError, what, RetryStatus::Terminal)]).await;
+    }
+    let earlier = recall(&host.voice.reader, &host.voice.key, EARLIER_BYTES_MAX).await;
+    let earlier = earlier.map_err(|_| Stop::Broken)?;
+    let prompt = prompt(host.system.as_deref(), &earlier, &host.text);
+    let workspace = host.room.workspace().map_err(|error| {
+        eprintln!("assay serve: session {}: {error}", host.voice.key.id);
+        Stop::Broken
+    })?;
+    let log = workspace.session().join("agent");
+    let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &log);
+    task.sandbox = sandbox;
+    // Dropped with the turn, whatever ends it.
+    let cancel = CancelOnDrop(task.cancel.clone());
+    let Some(held) = host.room.hold().await else { return Err(Stop::Stale) };
+    let said = Message::user(vec![json!({"type": "text", "text": host.text})]);
+    host.remember(Entry::Message(said));
+    host.say(vec![Said::RequestStart]).await?;
+    let (tell, mut heard) = unbounded_channel();
+    let run = tokio::task::spawn_blocking(move || {
+        let _held = held;
+        run(&agent, &task, &tell)
+    });
+    let mut listener = Listener::default();
+    while let Some(event) = heard.recv().await {
+        listener.hear(&mut host, event).await?;
+    }
+    let ran = run.await.map_err(|_| Stop::Broken)?;
+    drop(cancel);
+    listener.finish(host, &ran).await
+}
+
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn run(agent: &ProcessAgent, task: &Task, tell: &UnboundedSender<AgentEvent>) -> Ran {
+    agent.run(task, &mut |event| {
+        // The turn may be over.
+        let _unheard = tell.send(event);
+    })
+}
+
+/// What the program is told: who it is, what was said, what is said now.
+fn prompt(system: Option<&str>, earlier: &[Vec<Message>], text: &str) -> String {
+    let mut prompt = String::new();
+    if let Some(system) = system {
+        prompt.push_str(&format!("{system}\n\n"));
+    }
+    if !earlier.is_empty() {
+        prompt.push_str("What was said in this conversation before:\n\n");
+        for message in earlier.iter().flatten() {
+            let who = if message.role == Role::User { "User" } else { "You" };
+            let words = message.content.iter().filter_map(|block| block["text"].as_str());
+            prompt.push_str(&format!("{who}: {}\n\n", words.collect::<Vec<_>>().join("\n")));
+        }
+        prompt.push_str("What is said now:\n\n");
+    }
+    prompt + text
+}
+
+/// What was heard of a run, and not yet said.
+#[derive(Default)]
+struct Listener {
+    text: String,
+    whole: String,
+    is_thinking: bool,
+    tools: VecDeque<EventId>,
+    usage: Usage,
+    failure: Option<String>,
+}
+
+impl Listener {
+    async fn hear(&mut self, host: &mut Host, event: AgentEvent) -> Result<(), Stop> {
+        let is_thought = matches!(event, AgentEvent::Thought { .. });
+        let was_thinking = std::mem::replace(&mut self.is_thinking, is_thought);
+        match event {
+            AgentEvent::Text { text } => {
+                self.text.push_str(&text);
+                if self.text.len() > TEXT_BYTES_MAX {
+                    let said = self.flush();
+                    host.say(said).await?;
+                }
+            }
+            AgentEvent::Thought { .. } if !was_thinking => {
+                let mut said = self.flush();
+                said.push(Said::Thinking);
+                host.say(said).await?;
+            }
+            AgentEvent::ToolUse { name, detail } => {
+                let mut said = self.flush();
+                let mut input = Map::new();
+                if !detail.is_empty() {
+                    input.insert("detail".to_string(), Value::String(detail));
+                }
+                said.push(Said::ToolUse { server: None, name, input });
+                let events = host.say(said).await?;
+                self.tools.extend(events.last().map(|event| event.id.clone()));
+            }
+            AgentEvent::ToolResult { ok } => {
+                // The protocol's words do not say which one: the oldest that is open.
+                if let Some(call) = self.tools.pop_front() {
+                    let text = if ok { "done" } else { "failed" };
+                    let content = vec![json!({"type": "text", "text": text})];
+                    host.say(vec![Said::ToolResult { call, content, is_error: !ok }]).await?;
+                }
+            }
+            AgentEvent::Usage(usage) => {
+                let cached = usage.cached_input_tokens;
+                self.usage = Usage {
+                    input_tokens: usage.input_tokens.saturating_sub(cached),
+                    output_tokens: usage.output_tokens,
+                    cache_read_input_tokens: cached,
+                    cache_creation_input_tokens: 0,
+                };
+            }
+            AgentEvent::Failed { message, .. } => self.failure = Some(message),
+            AgentEvent::Finished { ok: false, message } => self.failure = Some(message),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Vec<Said> {
+        let text = std::mem::take(&mut self.text);
+        self.whole.push_str(&text);
+        if text.trim().is_empty() { Vec::new() } else { vec![Said::Message(text)] }
+    }
+
+    async fn finish(mut self, mut host: Host, ran: &Ran) -> Result<(), Stop> {
+        let mut said = self.flush();
+        if !self.whole.trim().is_empty() {
+            let block = json!({"type": "text", "text": self.whole});
+            host.remember(Entry::Message(Message::assistant(vec![block])));
+        }
+        let end = match (&ran.outcome, self.failure) {
+            (Outcome::Exited { code: 0 }, None) => Said::Finished,
+            (limited @ Outcome::RateLimited { .. }, _) => {
+                let kind = ErrorKind::ModelRateLimitedError;
+                failed(kind, limited.to_string(), RetryStatus::Exhausted)
+            }
+            (outcome, failure) => {
+                let why = failure.map_or_else(String::new, |why| format!(": {why}"));
+                let message = format!("the agent did not finish its turn: {outcome}{why}");
+                failed(ErrorKind::UnknownError, message, RetryStatus::Terminal)
+            }
+        };
+        let is_error = end != Said::Finished;
+        said.extend([Said::RequestEnd { is_error, usage: self.usage }, end]);
+        host.end(said).await
+    }
+}

@@ -1,0 +1,183 @@
+//! What the tools of a session left in its outputs directory, as files that can be downloaded.
+//!
+//! Bytes are durable before the records that name them, and the set is replaced as a whole in the
+//! commit that ends the turn. A file that did not change keeps its id.
+
+use super::host::Voice;
+use super::room::Room;
+use crate::error::ApiError;
+use crate::names::now_ms;
+use crate::store::{SessionKey, Stored, Unit, folder};
+use assay_ledger::keyed::{KeyRange, Order};
+use assay_sandbox::{OUTPUT_FILES_MAX, Output, collect_outputs};
+use assay_session::{prefix, rfc3339};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// How much is copied at a time.
+const STEP_BYTES: usize = 64 * 1024;
+
+/// One file of a session.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// How large it is.
+    pub bytes: u64,
+    /// What is in it.
+    pub sha256: String,
+}
+
+/// Copies what is there; `None` if it cannot be taken as a whole, which leaves what was there.
+pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Vec<Kept>> {
+    let failed = |why: String| {
+        eprintln!("assay serve: session {}: outputs were not taken: {why}", voice.key.id);
+    };
+    // A session that was deleted meanwhile stays so.
+    if !room.is_there() {
+        return None;
+    }
+    let workspace = room.workspace().map_err(|error| failed(error.to_string())).ok()?;
+    let at = voice.key.at(folder::OUTPUTS);
+    let known = voice.reader.ask(move |store| {
+        let range = KeyRange::below(&at, Order::Ascending);
+        let pairs = store.scan(&range, OUTPUT_FILES_MAX + 1)?;
+        let read = |(_, value): (String, Vec<u8>)| {
+            let kept: Kept = serde_json::from_slice(&value)?;
+            Ok((kept.name.clone(), kept))
+        };
+        pairs.into_iter().map(read).collect::<Result<BTreeMap<String, Kept>, ApiError>>()
+    });
+    let known = known.await.map_err(|error| failed(error.message)).ok()?;
+    let (names, objects) = (voice.names.clone(), voice.objects.clone());
+    let copied = tokio::task::spawn_blocking(move || {
+        let outputs = collect_outputs(&workspace).map_err(|error| error.to_string())?;
+        let copy = |output: Output| {
+            let (name, id) = (output.name.clone(), names.next(prefix::FILE));
+            let copied = copy(output, &objects, &id, known.get(&name));
+            copied.map_err(|error| format!("{name}: {error}"))
+        };
+        outputs.into_iter().map(copy).collect::<Result<Vec<Kept>, String>>()
+    });
+    match copied.await {
+        Ok(Ok(kept)) => Some(kept),
+        Ok(Err(why)) => {
+            failed(why);
+            None
+        }
+        Err(error) => {
+            failed(error.to_string());
+            None
+        }
+    }
+}
+
+fn copy(
+    mut output: Output,
+    objects: &Path,
+    id: &str,
+    known: Option<&Kept>,
+) -> std::io::Result<Kept> {
+    let temporary = objects.join(format!("{id}.new"));
+    let mut file = File::create(&temporary)?;
+    let (mut hash, mut buffer, mut bytes) = (Sha256::new(), vec![0; STEP_BYTES], 0);
+    loop {
+        let count = output.file.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        hash.update(&buffer[..count]);
+        file.write_all(&buffer[..count])?;
+        bytes += count as u64;
+    }
+    let sha256: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    if let Some(known) = known.filter(|known| known.sha256 == sha256)
+        && objects.join(&known.id).exists()
+    {
+        std::fs::remove_file(&temporary)?;
+        return Ok(known.clone());
+    }
+    file.sync_all()?;
+    std::fs::rename(&temporary, objects.join(id))?;
+    File::open(objects)?.sync_all()?;
+    Ok(Kept { name: output.name, id: id.to_string(), bytes, sha256 })
+}
+
+fn file_key(key: &SessionKey, id: &str) -> String {
+    format!("{}/{}/{id}", folder::FILES, key.workspace)
+}
+
+/// Makes these the files of the session, and gives the ids of those that were.
+pub(super) fn replace(
+    unit: &mut Unit,
+    key: &SessionKey,
+    outputs: &[Kept],
+) -> Result<Vec<String>, ApiError> {
+    let mut removed = known(unit, key)?;
+    removed.retain(|old| !outputs.contains(old));
+    take_away(unit, key, &removed);
+    for kept in outputs {
+        let at = file_key(key, &kept.id);
+        // One that a client deleted meanwhile is there again.
+        if unit.get::<Stored>(&at)?.is_none() {
+            unit.put(at, &stored(key, kept))?;
+        }
+        unit.put(format!("{}/{}", key.at(folder::OUTPUTS), kept.name), kept)?;
+    }
+    Ok(removed.into_iter().map(|old| old.id).collect())
+}
+
+/// Forgets the files of a session, and gives their ids.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn forget_outputs(unit: &mut Unit, key: &SessionKey) -> Result<Vec<String>, ApiError> {
+    let all = known(unit, key)?;
+    take_away(unit, key, &all);
+    Ok(all.into_iter().map(|kept| kept.id).collect())
+}
+
+fn known(unit: &mut Unit, key: &SessionKey) -> Result<Vec<Kept>, ApiError> {
+    let range = KeyRange::below(&key.at(folder::OUTPUTS), Order::Ascending);
+    let pairs = unit.transaction.scan(&range, OUTPUT_FILES_MAX + 1)?;
+    let read = |(_, value): (String, Vec<u8>)| Ok(serde_json::from_slice(&value)?);
+    pairs.into_iter().map(read).collect()
+}
+
+fn take_away(unit: &mut Unit, key: &SessionKey, gone: &[Kept]) {
+    for kept in gone {
+        unit.transaction.delete(file_key(key, &kept.id));
+        unit.transaction.delete(format!("{}/{}", key.at(folder::OUTPUTS), kept.name));
+    }
+}
+
+fn stored(key: &SessionKey, kept: &Kept) -> Stored {
+    let wire = json!({
+        "id": kept.id, "type": "file", "filename": kept.name, "mime_type": mime(&kept.name),
+        "size_bytes": kept.bytes, "created_at": rfc3339(now_ms()), "downloadable": true,
+        "scope": {"type": "session", "id": key.id}, "expires_at": null,
+    });
+    Stored { wire: wire.as_object().cloned().unwrap_or_default() }
+}
+
+/// A guess by the name, for people: nothing is decided by it.
+fn mime(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
+        Some("txt" | "log") => "text/plain",
+        Some("md") => "text/markdown",
+        Some("csv") => "text/csv",
+        Some("html") => "text/html",
+        Some("json") => "application/json",
+        Some("pdf") => "application/pdf",
+        Some("png") => "image/png",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,130 @@
+//! Machines with one mistake each. The model has to find all of them: otherwise that it finds
+//! nothing in the real one says nothing.
+
+use super::invariants::{
+    ANSWERED_ONCE, END_IS_THE_END, ONE_AT_A_TIME, REST_IS_REST, RESTS_FOR_A_REASON, RUNS_IF_OWED,
+    RUNS_ONCE, TOOL_ENDS_ONCE,
+};
+use super::model::{NOT_HEARD, NOT_SWALLOWED, NOT_WHILE_IT_RUNS, explore, worlds};
+use assay_session::{
+    Context, Effect, Inbound, Input, Refusal, Session, Status, Step, TurnState, step,
+};
+
+/// A mistake somebody could make.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Mistake {
+    /// An interrupt does not wait for the engine to stop.
+    InterruptForgetsTheEngine,
+    /// What comes after an interrupt goes with it, once the engine has stopped.
+    InterruptSwallows,
+    /// An interrupt leaves what was sent before it.
+    InterruptLeavesMessages,
+    /// An interrupted engine may go on.
+    InterruptedEngineIsHeard,
+    /// A turn that was given to an engine is given to another one after a restart.
+    RestartRunsAgain,
+    /// A message that was accepted is forgotten by a restart.
+    RestartForgets,
+    /// A call goes on waiting after its answer.
+    AnswerLeavesTheWait,
+    /// What runs can be archived.
+    ArchiveWhileItRuns,
+    /// An archived session takes messages.
+    ArchiveIsNotTheEnd,
+    /// A turn ends without its tools.
+    ToolsAreLeftOpen,
+}
+
+/// Each mistake, and what it breaks first.
+const MISTAKES: [(Mistake, &[&str]); 10] = [
+    (Mistake::InterruptForgetsTheEngine, &[ONE_AT_A_TIME]),
+    (Mistake::InterruptSwallows, &[NOT_SWALLOWED]),
+    (Mistake::InterruptLeavesMessages, &[RUNS_IF_OWED, RESTS_FOR_A_REASON]),
+    (Mistake::InterruptedEngineIsHeard, &[NOT_HEARD]),
+    (Mistake::RestartRunsAgain, &[RUNS_ONCE, RUNS_IF_OWED]),
+    (Mistake::RestartForgets, &[NOT_SWALLOWED, REST_IS_REST]),
+    (Mistake::AnswerLeavesTheWait, &[ANSWERED_ONCE]),
+    (Mistake::ArchiveWhileItRuns, &[NOT_WHILE_IT_RUNS]),
+    (Mistake::ArchiveIsNotTheEnd, &[END_IS_THE_END]),
+    (Mistake::ToolsAreLeftOpen, &[REST_IS_REST, TOOL_ENDS_ONCE]),
+];
+
+impl Mistake {
+    /// The step of a machine that has it.
+    pub fn step(
+        self,
+        session: &Session,
+        input: &Input,
+        context: &mut Context,
+    ) -> Result<Step, Refusal> {
+        let mut before = session.clone();
+        let is_interrupt = matches!(input, Input::Send(sent) if sent[..] == [Inbound::Interrupt]);
+        match (self, input) {
+            (Mistake::InterruptSwallows, Input::Aborted(_)) => {
+                before.turns.clear();
+                before.status = Status::Idle;
+            }
+            (Mistake::InterruptedEngineIsHeard, Input::Engine { turn, .. })
+                if before.aborting.as_ref() == Some(turn) =>
+            {
+                before.turns.push_front(assay_session::Turn {
+                    number: turn.number,
+                    state: TurnState::Running,
+                    prompt: assay_session::EventId(String::new()),
+                    owner: turn.owner.clone(),
+                    generation: turn.generation,
+                    lost: false,
+                });
+            }
+            (Mistake::RestartRunsAgain, Input::Recover) => {
+                for turn in &mut before.turns {
+                    turn.state = TurnState::Accepted;
+                }
+                before.waits.clear();
+            }
+            (Mistake::RestartForgets, Input::Recover) => {
+                before.turns.retain(|turn| turn.state != TurnState::Accepted);
+            }
+            (Mistake::ArchiveWhileItRuns, Input::Archive) if before.status == Status::Running => {
+                before.status = Status::Idle;
+            }
+            (Mistake::ArchiveIsNotTheEnd, Input::Send(_))
+                if before.status == Status::Terminated =>
+            {
+                before.status = Status::Idle;
+            }
+            (Mistake::ToolsAreLeftOpen, _) => before.open_tools.clear(),
+            _ => {}
+        }
+        let mut taken = step(&before, input, context)?;
+        match (self, input) {
+            (Mistake::InterruptForgetsTheEngine, _) => taken.session.aborting = None,
+            (Mistake::InterruptLeavesMessages, _) if is_interrupt => {
+                let accepted = session.turns.iter().filter(|t| t.state == TurnState::Accepted);
+                taken.session.turns.extend(accepted.cloned());
+                taken.effects.push(Effect::Dispatch);
+            }
+            (Mistake::AnswerLeavesTheWait, Input::Send(_))
+                if taken.effects.iter().any(|effect| matches!(effect, Effect::Answer { .. })) =>
+            {
+                taken.session.waits = session.waits.clone();
+            }
+            _ => {}
+        }
+        Ok(taken)
+    }
+}
+
+#[test]
+fn every_mistake_is_found() {
+    for (mistake, expected) in MISTAKES {
+        let mut found = Vec::new();
+        // One world in which it shows is enough.
+        let shows = worlds().into_iter().any(|(_, mut small)| {
+            small.mistake = Some(mistake);
+            found.extend(explore(small).0);
+            found.iter().any(|name| expected.contains(name))
+        });
+        assert!(shows, "{mistake:?} breaks {expected:?}; found {found:?}");
+    }
+}

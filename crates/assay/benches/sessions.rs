@@ -1,0 +1,352 @@
+//! What `assay serve` takes, beside what the disk takes: `make bench`, or
+//! `cargo bench -p assay --bench sessions`. Less than a minute on two cores.
+//!
+//! The bare store writes as many durable commits in the same run, on the same disk, so that the
+//! server is compared with what is physically possible there and not with a number from elsewhere.
+
+use assay_ledger::keyed::{KeyRange, Order, SqliteStore, Store, Writes};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Clients at once, and requests in a group commit of the bare store.
+const CLIENTS: usize = 64;
+const SINGLE_COMMITS: usize = 300;
+const GROUP_COMMITS: usize = 150;
+/// What a request with an event writes: the event, the state, the answer, and when to forget it.
+const REQUEST_VALUES: [usize; 4] = [150, 450, 350, 4];
+const APPEND_TIME: Duration = Duration::from_secs(8);
+const IDLE_STREAMS: usize = 1000;
+const ACTIVE_STREAMS: usize = 200;
+const ACTIVE_TIME: Duration = Duration::from_secs(8);
+const RESTART_EVENTS: usize = 100_000;
+const RESTARTS: usize = 5;
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+fn main() {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    setrlimit(Resource::Nofile, all).expect("one may have what one may have");
+    let directory = tempfile::tempdir().expect("a directory");
+    println!("\nsessions, {CLIENTS} clients at once");
+    let bare = bare_store(directory.path());
+    let data = directory.path().join("data");
+    let mut server = Server::start(&data);
+    let sessions: Vec<String> = (0..ACTIVE_STREAMS).map(|_| server.session()).collect();
+    appends(&server, &sessions, bare);
+    idle_streams(&server, &sessions);
+    active_streams(&server, &sessions);
+    server.kill();
+    restarts(&data, server);
+}
+
+/// Durable commits of the store alone: one request each, then as many as there are clients.
+/// Gives requests in a second, for the latter.
+fn bare_store(directory: &Path) -> f64 {
+    let mut store = SqliteStore::open(directory).expect("a new store");
+    let mut number = 0;
+    let mut commit = |requests: usize| {
+        let mut writes = Writes::new();
+        for _ in 0..requests {
+            number += 1;
+            for (part, bytes) in REQUEST_VALUES.iter().enumerate() {
+                writes.insert(format!("{part}/{number:012}"), Some(vec![b'x'; *bytes]));
+            }
+        }
+        store.commit(&writes).expect("room");
+    };
+    let single = measure(SINGLE_COMMITS, || commit(1));
+    let grouped = measure(GROUP_COMMITS, || commit(CLIENTS));
+    let rate = CLIENTS as f64 * GROUP_COMMITS as f64 / grouped.total;
+    println!("  the disk: {SINGLE_COMMITS} durable commits of one request");
+    println!("    {:10.0} requests/s   p99 {:8.2} ms", single.per_second, single.p99_ms);
+    println!("  the disk: {GROUP_COMMITS} durable commits of {CLIENTS} requests");
+    println!("    {rate:10.0} requests/s   p99 {:8.2} ms", grouped.p99_ms);
+    rate
+}
+
+/// Every request appends one event and is durable when it is answered.
+fn appends(server: &Server, sessions: &[String], bare: f64) {
+    let until = Instant::now() + APPEND_TIME;
+    let times: Vec<f64> = std::thread::scope(|scope| {
+        let client = |number: usize| {
+            let session = &sessions[number];
+            move || {
+                let mut line = server.connect();
+                let body = json!({"events": [{"type": "user.interrupt"}]}).to_string();
+                let mut times = Vec::new();
+                while Instant::now() < until {
+                    let key = format!("idempotency-key: {number}-{}\r\n", times.len());
+                    let path = format!("/v1/sessions/{session}/events");
+                    let began = Instant::now();
+                    let (status, answer) = line.call("POST", &path, &key, &body);
+                    assert_eq!(status, 200, "{answer}");
+                    times.push(began.elapsed().as_secs_f64() * 1e3);
+                }
+                times
+            }
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(client(number))).collect();
+        clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect()
+    });
+    let rate = times.len() as f64 / APPEND_TIME.as_secs_f64();
+    let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
+    println!("  the server: appends, each with an idempotency key");
+    println!("    {rate:10.0} requests/s   p50 {p50:8.2} ms   p99 {p99:8.2} ms");
+    println!("    {:10.2} of the disk's group commits (aim: 0.50)", rate / bare);
+}
+
+fn idle_streams(server: &Server, sessions: &[String]) {
+    let before = server.memory_kib();
+    let open = |number: usize| server.stream(&sessions[number % sessions.len()], None);
+    let streams: Vec<_> = (0..IDLE_STREAMS).map(open).collect();
+    let each = server.memory_kib().saturating_sub(before) as f64 / IDLE_STREAMS as f64;
+    println!("  {} idle streams: {each:.1} KiB of the server's memory each", streams.len());
+}
+
+/// A message, and everything until the session rests, on each stream at once.
+fn active_streams(server: &Server, sessions: &[String]) {
+    let before = server.memory_kib();
+    let until = Instant::now() + ACTIVE_TIME;
+    let (memory, events, times) = std::thread::scope(|scope| {
+        let client = |session: &'_ String| {
+            let session = session.clone();
+            move || turns(server, &session, until)
+        };
+        let clients: Vec<_> = sessions.iter().map(|s| scope.spawn(client(s))).collect();
+        std::thread::sleep(ACTIVE_TIME / 2);
+        let memory = server.memory_kib();
+        let (mut events, mut times) = (0, Vec::new());
+        for client in clients {
+            let (seen, took) = client.join().expect("no panic");
+            events += seen;
+            times.extend(took);
+        }
+        (memory, events, times)
+    });
+    let seconds = ACTIVE_TIME.as_secs_f64();
+    let each = memory.saturating_sub(before) as f64 / ACTIVE_STREAMS as f64;
+    println!("  {ACTIVE_STREAMS} active streams: {each:.1} KiB of the server's memory each");
+    println!(
+        "    {:10.0} turns/s, {:.0} events/s   p50 {:8.2} ms   p99 {:8.2} ms a turn",
+        times.len() as f64 / seconds,
+        events as f64 / seconds,
+        percentile(&times, 50),
+        percentile(&times, 99)
+    );
+}
+
+fn turns(server: &Server, session: &str, until: Instant) -> (usize, Vec<f64>) {
+    let mut line = server.connect();
+    let last = last_event(&mut line, session);
+    let mut stream = server.stream(session, last.as_deref());
+    let text = json!([{"type": "text", "text": "hello"}]);
+    let body = json!({"events": [{"type": "user.message", "content": text}]}).to_string();
+    let (mut events, mut times) = (0, Vec::new());
+    while Instant::now() < until {
+        let began = Instant::now();
+        let (status, answer) =
+            line.call("POST", &format!("/v1/sessions/{session}/events"), "", &body);
+        assert_eq!(status, 200, "{answer}");
+        let mut text = String::new();
+        loop {
+            text.clear();
+            assert_ne!(stream.read_line(&mut text).expect("a stream"), 0, "it has ended");
+            events += usize::from(text.starts_with("event: "));
+            if text.starts_with("event: session.status_idle") {
+                break;
+            }
+        }
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    (events, times)
+}
+
+fn last_event(line: &mut Line, session: &str) -> Option<String> {
+    let path = format!("/v1/sessions/{session}/events?limit=1&order=desc");
+    let (_, answer) = line.call("GET", &path, "", "");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    answer["data"][0]["id"].as_str().map(str::to_string)
+}
+
+/// From the start of the process until it serves, with so many events in the store.
+fn restarts(data: &Path, mut server: Server) {
+    let mut store = SqliteStore::open(data).expect("the server's");
+    let folder = KeyRange::below("events", Order::Ascending);
+    let (first, value) = store.scan(&folder, 1).expect("read").remove(0);
+    let (session, _) = first.rsplit_once('/').expect("a folder");
+    for portion in 0..RESTART_EVENTS / 1000 {
+        let key = |n: usize| format!("{session}/sevt_0000-{portion:04}-{n:04}");
+        let events = (0..1000).map(|n| (key(n), Some(value.clone())));
+        store.commit(&events.collect()).expect("room");
+    }
+    drop(store);
+    let mut times = Vec::new();
+    for _ in 0..RESTARTS {
+        let began = Instant::now();
+        server.restart(data);
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+        server.kill();
+    }
+    let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
+    println!("  restart after kill -9 with more than {RESTART_EVENTS} events");
+    println!("    median {p50:8.1} ms   worst {p99:8.1} ms until it serves");
+}
+
+struct Measured {
+    total: f64,
+    per_second: f64,
+    p99_ms: f64,
+}
+
+fn measure(rounds: usize, mut work: impl FnMut()) -> Measured {
+    let began = Instant::now();
+    let times: Vec<f64> = (0..rounds)
+        .map(|_| {
+            let began = Instant::now();
+            work();
+            began.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    let total = began.elapsed().as_secs_f64();
+    Measured { total, per_second: rounds as f64 / total, p99_ms: percentile(&times, 99) }
+}
+
+fn percentile(times: &[f64], percent: usize) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).map_or(0.0, |t| *t)
+}
+
+/// The real binary.
+struct Server {
+    child: Child,
+    address: String,
+    key: String,
+    agent: String,
+    environment: String,
+}
+
+impl Server {
+    fn start(data: &Path) -> Server {
+        let (child, words) = spawn(data, "127.0.0.1:0", &["--demo"]);
+        let [key, agent, environment, address] = words.try_into().expect("four lines");
+        Server { child, address, key, agent, environment }
+    }
+
+    fn restart(&mut self, data: &Path) {
+        self.child = spawn(data, &self.address.clone(), &[]).0;
+    }
+
+    fn kill(&mut self) {
+        // Gone already is as good.
+        let _gone = self.child.kill();
+        self.child.wait().expect("our child");
+    }
+
+    fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
+    fn connect(&self) -> Line {
+        let stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_nodelay(true).expect("a socket");
+        stream.set_read_timeout(Some(ANSWER_MAX)).expect("a socket");
+        Line { stream: BufReader::new(stream), key: self.key.clone() }
+    }
+
+    fn session(&self) -> String {
+        let wish = json!({"agent": self.agent, "environment_id": self.environment});
+        let (status, made) = self.connect().call("POST", "/v1/sessions", "", &wish.to_string());
+        assert_eq!(status, 200, "{made}");
+        let made: Value = serde_json::from_str(&made).expect("JSON");
+        made["id"].as_str().expect("an id").to_string()
+    }
+
+    /// An open stream, behind its head.
+    fn stream(&self, session: &str, last: Option<&str>) -> BufReader<TcpStream> {
+        let mut line = self.connect();
+        let last = last.map_or(String::new(), |last| format!("last-event-id: {last}\r\n"));
+        line.send("GET", &format!("/v1/sessions/{session}/events/stream"), &last, "");
+        assert_eq!(line.head().0, 200);
+        line.stream
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Starts a server; gives the last word of each line up to the one that it serves.
+fn spawn(data: &Path, listen: &str, more: &[&str]) -> (Child, Vec<String>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
+        .args(["serve", "--listen", listen, "--data"])
+        .arg(data)
+        .args(more)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut words = Vec::new();
+    for line in BufReader::new(child.stdout.take().expect("piped")).lines() {
+        let line = line.expect("text");
+        let word = line.rsplit(' ').next().unwrap_or_default();
+        words.push(word.trim_start_matches("http://").to_string());
+        if line.starts_with("ready ") {
+            return (child, words);
+        }
+    }
+    let ended = child.wait().expect("our child");
+    panic!("it does not serve: {ended}, {words:?}")
+}
+
+/// A connection that is kept.
+struct Line {
+    stream: BufReader<TcpStream>,
+    key: String,
+}
+
+impl Line {
+    fn send(&mut self, method: &str, path: &str, more: &str, body: &str) {
+        let (key, length) = (&self.key, body.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: b\r\nx-api-key: {key}\r\n\
+             anthropic-version: 2023-06-01\r\nanthropic-beta: managed-agents-2026-04-01\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n{more}\r\n{body}"
+        );
+        self.stream.get_mut().write_all(request.as_bytes()).expect("it listens");
+    }
+
+    /// The status, and the length of what follows.
+    fn head(&mut self) -> (u16, usize) {
+        let (mut line, mut status, mut length) = (String::new(), 0, 0);
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).expect("an answer");
+            let text = line.trim_end().to_ascii_lowercase();
+            if let Some(rest) = text.strip_prefix("http/1.1 ") {
+                status = rest[..3].parse().expect("a status");
+            } else if let Some(rest) = text.strip_prefix("content-length: ") {
+                length = rest.parse().expect("a length");
+            } else if text.is_empty() {
+                return (status, length);
+            }
+        }
+    }
+
+    fn call(&mut self, method: &str, path: &str, more: &str, body: &str) -> (u16, String) {
+        self.send(method, path, more, body);
+        let (status, length) = self.head();
+        let mut answer = vec![0; length];
+        self.stream.read_exact(&mut answer).expect("an answer");
+        (status, String::from_utf8(answer).expect("text"))
+    }
+}

@@ -1,0 +1,76 @@
+//! Plays a scene: a script of Node with a browser, which may ask for things in between.
+
+use super::server::{Server, here};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const CHROMIUM: &str = "/usr/bin/chromium";
+/// Below the target directory; `scripts/install-deps.sh` puts it there.
+const PLAYWRIGHT: &str = "node/playwright-1.65.0/";
+
+/// Where this build puts things.
+fn target() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
+    binary.ancestors().nth(2).expect("TARGET/PROFILE/assay").to_path_buf()
+}
+
+/// What is missing on this machine, if anything is.
+fn missing() -> Option<String> {
+    let node = Command::new("node").arg("--version").output();
+    if !node.is_ok_and(|said| said.status.success()) {
+        return Some("there is no node".to_string());
+    }
+    let playwright = target().join(PLAYWRIGHT).join("complete");
+    let needed = [playwright.as_path(), Path::new(CHROMIUM)];
+    let missing = needed.iter().find(|path| !path.exists())?;
+    Some(format!("{} is not there", missing.display()))
+}
+
+/// Plays a scene on a server; `more` goes to the script.
+pub fn play(scene: &str, server: &mut Server, more: Value) {
+    if let Some(what) = missing() {
+        eprintln!(
+            "SKIPPED: {scene}: {what}; scripts/install-deps.sh (make deps) installs Debian's \
+             nodejs, npm and chromium, and playwright-core"
+        );
+        return;
+    }
+    let shots = target().join("console").join(scene);
+    let _none_yet = std::fs::remove_dir_all(&shots);
+    std::fs::create_dir_all(&shots).expect("ours");
+    let told = json!({
+        "console": format!("http://{}/console", server.address),
+        "key": server.key,
+        "agent": server.agent,
+        "environment": server.environment,
+        "shots": shots,
+        "profile": server.directory().join("profile"),
+        "chromium": CHROMIUM,
+        "modules": target().join(PLAYWRIGHT),
+        "more": more,
+    });
+    let mut node = Command::new("node")
+        .arg(here("scenes").join(format!("{scene}.mjs")))
+        .arg(told.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node is there");
+    let (mut answers, lines) = (node.stdin.take().expect("piped"), node.stdout.take());
+    for line in BufReader::new(lines.expect("piped")).lines() {
+        match line.expect("text").as_str() {
+            "@kill" => server.kill(),
+            "@restart" => server.start_again(),
+            said => {
+                println!("{said}");
+                continue;
+            }
+        }
+        writeln!(answers, "done").expect("the script listens");
+    }
+    let ended = node.wait().expect("our child");
+    println!("screenshots of {scene}: {}", shots.display());
+    assert!(ended.success(), "{scene}: {ended}; screenshots are in {}", shots.display());
+}

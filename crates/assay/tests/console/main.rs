@@ -1,0 +1,15 @@
+//! The console in a real browser: Chromium, driven by Playwright, against the real binary.
+//!
+//! Each test starts a server and a script of `scenes`, which plays a person. The script asks for
+//! what only the test can do (kill the server, start it again) by lines that begin with `@`. What
+//! the pages looked like is kept: every test says where. A machine without Node, Playwright or
+//! Chromium says SKIPPED and why; `scripts/install-deps.sh` brings all of them.
+
+mod browser;
+#[path = "../serve/client.rs"]
+#[allow(dead_code)]
+mod client;
+mod people;
+mod requests;
+mod server;
+mod shows;

@@ -1,0 +1,124 @@
+//! Agents that are programs and speak the Agent Client Protocol.
+
+use super::server::{Server, Setup, events_path};
+use serde_json::{Value, json};
+
+/// Repeats what it is told, says where it is, and leaves a file; it waits when it is told to.
+const AGENT: &str = r#"
+import json, os, sys, time
+
+def answer(message, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+
+def update(what):
+    params = {"sessionId": "one", "update": what}
+    print(json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}), flush=True)
+
+def words(kind, text):
+    update({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
+
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        answer(message, {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []})
+    elif method == "session/new":
+        answer(message, {"sessionId": "one"})
+    elif method == "session/prompt":
+        text = message["params"]["prompt"][0]["text"]
+        if text.endswith("crash"):
+            sys.exit(7)
+        words("agent_thought_chunk", "hm")
+        words("agent_thought_chunk", "hm")
+        words("agent_message_chunk", "You said: ")
+        words("agent_message_chunk", text)
+        if text.endswith("wait"):
+            open("waiting", "w").write(str(os.getpid()))
+            time.sleep(3600)
+        update({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "write a file"})
+        open(os.path.join(os.environ["ASSAY_DROP_BOX"], "made.txt"), "w").write("by an agent")
+        update({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"})
+        words("agent_message_chunk", "Done.")
+        answer(message, {"stopReason": "end_turn"})
+    elif "id" in message:
+        answer(message, {})
+"#;
+
+fn server(directory: &std::path::Path) -> Option<Server> {
+    if matches!(assay_agent::probe(), assay_agent::Protection::None { .. }) {
+        eprintln!("SKIPPED: no Landlock here, without which agents of this kind are not started");
+        return None;
+    }
+    let program = directory.join("agent.py");
+    std::fs::write(&program, AGENT).expect("ours");
+    let engines = format!("[acp.helper]\ncommand = [\"python3\", \"{}\"]", program.display());
+    let args = vec!["--open-network".to_string()];
+    Some(Server::with(Setup { engines: Some(engines), args, ..Setup::default() }))
+}
+
+fn environment() -> Value {
+    json!({"name": "e", "config": {"type": "cloud", "networking": {"type": "unrestricted"}}})
+}
+
+fn agent() -> Value {
+    json!({"name": "a", "model": "helper", "system": "Be brief."})
+}
+
+fn texts(events: &[Value]) -> Vec<String> {
+    let messages = events.iter().filter(|event| event["type"] == "agent.message");
+    messages.map(|e| e["content"][0]["text"].as_str().expect("text").to_string()).collect()
+}
+
+#[test]
+fn a_turn_is_a_run_of_the_program_and_knows_what_was_said_before() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let session = server.session_of(&agent(), &environment());
+    let events = server.turn(&session, "hi there");
+    let expected = "status_running model_request_start thinking message tool_use tool_result \
+        message model_request_end status_idle";
+    assert_eq!(super::model::kinds(&events), expected, "{events:?}");
+    assert_eq!(texts(&events), ["You said: Be brief.\n\nhi there", "Done."]);
+    assert_eq!(events[4]["name"], "write a file");
+    let files = server.ok("GET", &format!("/v1/files?scope_id={session}"), &Value::Null);
+    assert_eq!(files["data"][0]["filename"], "made.txt");
+    let told = texts(&server.turn(&session, "and now?"))[0].clone();
+    for part in ["User: hi there", "You: You said:", "What is said now:\n\nand now?"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let events = server.turn(&session, "crash");
+    let error = &events[events.len() - 2]["error"];
+    assert!(error["message"].as_str().expect("a message").contains("exited with 7"), "{error}");
+    assert_eq!(texts(&server.turn(&session, "again")).len(), 2, "the session is still of use");
+}
+
+#[test]
+fn an_interrupt_ends_the_program_before_the_next_turn() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let session = server.session_of(&agent(), &environment());
+    server.say(&session, "wait");
+    let waiting = server.data.join(format!("workspaces/default/{session}/workspace/waiting"));
+    let pid = || std::fs::read_to_string(&waiting).unwrap_or_default();
+    super::tools::wait_for("the program", || !pid().is_empty());
+    let interrupt = json!({"events": [{"type": "user.interrupt"}]});
+    server.ok("POST", &events_path(&session), &interrupt);
+    server.turn(&session, "hello");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "it is still there: {stat}");
+}
+
+#[test]
+fn what_such_an_agent_could_not_keep_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let mut with_tools = agent();
+    with_tools["tools"] = json!([{"type": "agent_toolset_20260401"}]);
+    let answer = server.call("POST", "/v1/agents", &with_tools);
+    assert_eq!((answer.status, answer.message().contains("brings its own")), (400, true));
+    let agent = server.ok("POST", "/v1/agents", &agent());
+    let closed = server.ok("POST", "/v1/environments", &json!({"name": "e"}));
+    let wish = json!({"agent": agent["id"], "environment_id": closed["id"]});
+    let answer = server.call("POST", "/v1/sessions", &wish);
+    assert_eq!((answer.status, answer.message().contains("unrestricted")), (400, true));
+}

@@ -1,0 +1,90 @@
+//! The document that says what is served: complete, as it was looked at, and true.
+
+use super::client::request;
+use super::server::{Server, here, needed};
+use serde_json::Value;
+use std::process::Command;
+
+/// The version that `scripts/install-deps.sh` installs.
+const SCHEMATHESIS: &str = "4.32.5";
+
+/// No 5xx, and only answers that the document has.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+    response_headers_conformance,response_schema_conformance";
+
+fn document(server: &Server) -> Value {
+    let answer = request(server.address, "GET", "/openapi.json", &[], "").expect("an answer");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.json()
+}
+
+#[test]
+fn the_document_is_the_one_that_was_looked_at() {
+    let found = serde_json::to_string_pretty(&document(&Server::start())).expect("text") + "\n";
+    let path = here("openapi.json");
+    if std::env::var_os("ASSAY_BLESS").is_some() {
+        std::fs::write(&path, &found).expect("ours");
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "ASSAY_BLESS=1 cargo test -p assay --test serve the_document writes it; read the diff"
+    );
+}
+
+#[test]
+fn every_route_of_the_document_answers_and_none_with_a_5xx() {
+    let server = Server::start();
+    let document = document(&server);
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        let path = path.replace("{id}", "none").replace("{child}", "none");
+        for method in item.as_object().expect("methods").keys() {
+            let answer = server.call(&method.to_uppercase(), &path, &Value::Null);
+            assert!(answer.status < 500, "{method} {path}: {} {}", answer.status, answer.body);
+            let is_missing = answer.status == 404 && answer.body.contains("Route not found");
+            assert!(!is_missing, "{method} {path} is not there");
+        }
+    }
+}
+
+/// What ends the session and the agent that the others ask for, and what never ends.
+const ENDINGS: [&str; 3] = ["SessionDelete", "SessionArchive", "AgentArchive"];
+const STREAM: &str = "EventStream";
+
+/// Asks what the document allows, of a session and an agent that are there.
+fn ask(server: &Server, selection: &[&str]) {
+    let tester = needed(&format!("python/schemathesis-{SCHEMATHESIS}/bin/st"));
+    // It reads its settings and keeps its notes where it runs.
+    let ended = Command::new(tester)
+        .current_dir(&server.data)
+        .args(["run", "--no-color", "--seed", "9", "--max-examples", "12"])
+        .args(["--checks", CHECKS, "--request-timeout", "30"])
+        .args(selection)
+        .args(["-H", &format!("x-api-key: {}", server.key)])
+        .args(["-H", "anthropic-beta: managed-agents-2026-04-01"])
+        .arg(format!("http://{}/openapi.json", server.address))
+        .output()
+        .expect("schemathesis");
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let complaints = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}\n{complaints}\n{}", server.log());
+    assert!(said.contains("generated") && !server.log().contains("panic"), "{said}");
+}
+
+#[test]
+fn whatever_the_document_allows_gets_an_answer_that_it_describes() {
+    let server = Server::start();
+    let wish = server.place(&Value::Null);
+    let session = server.ok("POST", "/v1/sessions", &wish);
+    let settings = [("sessions", &session["id"]), ("agents", &wish["agent"])].map(|(kind, id)| {
+        format!(
+            "[[operations]]\ninclude-path-regex = \"^/v1/{kind}/\"\n\
+             parameters = {{ \"path.id\" = {id} }}\n"
+        )
+    });
+    std::fs::write(server.data.join("schemathesis.toml"), settings.concat()).expect("ours");
+    let left_out = ENDINGS.iter().chain([&STREAM]).flat_map(|id| ["--exclude-operation-id", *id]);
+    ask(&server, &left_out.collect::<Vec<_>>());
+    let endings = ENDINGS.iter().flat_map(|id| ["--include-operation-id", *id]);
+    ask(&server, &endings.collect::<Vec<_>>());
+}
