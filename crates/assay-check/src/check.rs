@@ -110,7 +110,7 @@ pub(crate) fn with_model<V: WithModel>(options: &CheckOptions<'_>, visitor: V) -
 }
 
 /// With fewer calls than this, starting threads costs more than they save.
-const PARALLEL_CALLS_MIN: usize = 4_096;
+pub(crate) const PARALLEL_CALLS_MIN: usize = 4_096;
 
 fn run<M: Decode>(
     history: &History,

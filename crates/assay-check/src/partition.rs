@@ -3,11 +3,12 @@
 //! Linearizability is local: a history is linearizable iff its part on each object is. Objects are
 //! keys; a set without whole-set reads is one object per element besides.
 
-use crate::check::CheckError;
+use crate::check::{CheckError, PARALLEL_CALLS_MIN};
 use crate::kind::ModelKind;
 use crate::model::Call;
 use crate::models::Decode;
 use assay_history::{Glance, History, KeyId, Outcome, ValueId};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// The calls on one object.
@@ -26,6 +27,33 @@ pub(crate) struct Part {
 
 /// All calls grouped by object, and the objects.
 pub(crate) type Parts<Op> = (Vec<Call<Op>>, Vec<Part>);
+
+/// Keys that follow each other, and the places of their calls.
+struct Shard<'a, Op> {
+    parts: &'a mut [Part],
+    calls: &'a mut [Call<Op>],
+}
+
+/// Cuts keys and places into shards of about as many calls, one for each thread.
+fn shards<'a, Op>(mut parts: &'a mut [Part], mut calls: &'a mut [Call<Op>]) -> Vec<Shard<'a, Op>> {
+    let threads = if calls.len() < PARALLEL_CALLS_MIN { 1 } else { rayon::current_num_threads() };
+    let (mut shards, mut done) = (Vec::new(), 0);
+    for left in (1..=threads).rev() {
+        let until = done + calls.len().div_ceil(left);
+        let keys = match left {
+            1 => parts.len(),
+            _ => parts.partition_point(|part| part.range.start < until),
+        };
+        let (of_keys, later) = parts.split_at_mut(keys);
+        let ops = of_keys.iter().map(|part| part.ops).sum();
+        let (of_calls, later_calls) = calls.split_at_mut(ops);
+        if !of_keys.is_empty() {
+            shards.push(Shard { parts: of_keys, calls: of_calls });
+        }
+        (parts, calls, done) = (later, later_calls, done + ops);
+    }
+    shards
+}
 
 /// Reads a model's calls out of a history.
 pub(crate) struct Reader<'a, M> {
@@ -104,8 +132,9 @@ impl<'a, M: Decode> Reader<'a, M> {
         Ok(key.map(|key| Part { key, element: None, ops, known, range: 0..0 }))
     }
 
-    /// All calls grouped by object, and the objects: a counting sort by key in two passes.
-    /// Operations that say nothing leave gaps between the parts.
+    /// All calls grouped by object, and the objects: a counting sort by key in two passes, the
+    /// second on all cores, each for keys of its own. Operations that say nothing leave gaps
+    /// between the parts.
     pub(crate) fn parts(&self) -> Result<Parts<M::Op>, CheckError> {
         let empty = |key| Part { key: KeyId(key), element: None, ops: 0, known: 0, range: 0..0 };
         let mut parts: Vec<Part> = (0..self.history.key_count() as u32).map(empty).collect();
@@ -119,23 +148,51 @@ impl<'a, M: Decode> Reader<'a, M> {
             part.range = start..start;
             start += part.ops;
         }
-        let mut calls: Vec<Call<M::Op>> = Vec::new();
-        for op in self.history.glances() {
-            let call = self.call(&op).map_err(|message| self.error(&op, message))?;
-            let Some(call) = call else { continue };
-            if calls.is_empty() {
-                calls = vec![call.clone(); start];
+        let first = self.history.glances().find_map(|op| match self.call(&op) {
+            Ok(call) => call.map(Ok),
+            Err(message) => Some(Err(self.error(&op, message))),
+        });
+        let mut calls = match first.transpose()? {
+            // Memory is handed out page by page as it is first written to: on all cores, too.
+            Some(call) if start >= PARALLEL_CALLS_MIN => {
+                rayon::iter::repeat_n(call, start).collect()
             }
-            let place = &mut parts[op.key.0 as usize].range.end;
-            calls[*place] = call;
-            *place += 1;
-        }
+            Some(call) => vec![call; start],
+            None => Vec::new(),
+        };
         if calls.is_empty() {
             parts.iter_mut().for_each(|part| part.range = 0..0);
+        } else {
+            let shards = shards(&mut parts, &mut calls);
+            let placed: Vec<_> = if shards.len() > 1 {
+                shards.into_par_iter().map(|shard| self.place(shard)).collect()
+            } else {
+                shards.into_iter().map(|shard| self.place(shard)).collect()
+            };
+            // Whoever looked for what, the error is the first of the history.
+            let errors = placed.into_iter().filter_map(Result::err);
+            if let Some((op, message)) = errors.min_by_key(|(op, _)| op.index) {
+                return Err(self.error(&op, message));
+            }
         }
         parts.retain(|part| part.ops > 0);
         let cut = parts.into_iter().flat_map(|part| self.by_element(part, &mut calls)).collect();
         Ok((calls, cut))
+    }
+
+    /// Puts the calls on the keys of a shard into their places.
+    fn place(&self, shard: Shard<'_, M::Op>) -> Result<(), (Glance, String)> {
+        let Shard { parts, calls } = shard;
+        let (first_key, start) = (parts[0].key.0, parts[0].range.start);
+        for op in self.history.glances() {
+            let of_shard = op.key.0.checked_sub(first_key);
+            let Some(part) = of_shard.and_then(|key| parts.get_mut(key as usize)) else { continue };
+            if let Some(call) = self.call(&op).map_err(|message| (op, message))? {
+                calls[part.range.end - start] = call;
+                part.range.end += 1;
+            }
+        }
+        Ok(())
     }
 
     /// Cuts a part by element if the model says that its calls allow that.

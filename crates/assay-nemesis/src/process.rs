@@ -91,18 +91,36 @@ impl Process {
     /// The process that has this number now.
     pub fn of(pid: u32) -> Result<Process, ProcessError> {
         match read_stat(pid)? {
-            Some((_, start_ticks)) => Ok(Process { pid, start_ticks }),
+            Some(Stat { start_ticks, .. }) => Ok(Process { pid, start_ticks }),
             None => Err(ProcessError::NoSuchProcess { pid }),
         }
     }
 
+    /// The processes that are in a process group now, those that have ended aside.
+    pub fn of_group(group: u32) -> Result<Vec<Process>, ProcessError> {
+        let unreadable = |source| ProcessError::Unreadable { pid: group, source };
+        let mut members = Vec::new();
+        for entry in std::fs::read_dir("/proc").map_err(unreadable)?.flatten() {
+            let name = entry.file_name();
+            let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+            if let Some(Stat { state, group: of, start_ticks }) = read_stat(pid)?
+                && of == group
+                && !matches!(state, b'Z' | b'X' | b'x')
+            {
+                members.push(Process { pid, start_ticks });
+            }
+        }
+        Ok(members)
+    }
+
     /// How it is. Somebody else under the same number does not count: then it is gone.
     pub fn state(&self) -> Result<ProcessState, ProcessError> {
-        Ok(match read_stat(self.pid)? {
-            Some((_, start)) if start != self.start_ticks => ProcessState::Gone,
-            Some((b'T' | b't', _)) => ProcessState::Stopped,
-            Some((b'Z' | b'X' | b'x', _)) | None => ProcessState::Gone,
-            Some(_) => ProcessState::Alive,
+        let Some(stat) = read_stat(self.pid)? else { return Ok(ProcessState::Gone) };
+        Ok(match stat.state {
+            _ if stat.start_ticks != self.start_ticks => ProcessState::Gone,
+            b'T' | b't' => ProcessState::Stopped,
+            b'Z' | b'X' | b'x' => ProcessState::Gone,
+            _ => ProcessState::Alive,
         })
     }
 
@@ -168,8 +186,16 @@ impl Process {
     }
 }
 
-/// State and start of the process with this number; `None` if there is none.
-fn read_stat(pid: u32) -> Result<Option<(u8, u64)>, ProcessError> {
+/// Of what the kernel says of a process, what counts here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stat {
+    state: u8,
+    group: u32,
+    start_ticks: u64,
+}
+
+/// What the kernel says of the process with this number; `None` if there is none.
+fn read_stat(pid: u32) -> Result<Option<Stat>, ProcessError> {
     let text = match std::fs::read(format!("/proc/{pid}/stat")) {
         Ok(text) => text,
         // ESRCH: it ended while the file was read.
@@ -187,15 +213,17 @@ fn read_stat(pid: u32) -> Result<Option<(u8, u64)>, ProcessError> {
     })
 }
 
-/// Field 3 and field 22. The name in field 2 may hold spaces and parentheses, so fields count from
+/// Fields 3, 5 and 22. The name in field 2 may hold spaces and parentheses, so fields count from
 /// its last parenthesis.
-fn parse_stat(text: &[u8]) -> Option<(u8, u64)> {
+fn parse_stat(text: &[u8]) -> Option<Stat> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     let state = *fields.next()?.as_bytes().first()?;
-    let start = fields.nth(18)?.parse().ok()?;
-    Some((state, start))
+    // A process that is just being taken away has the group -1.
+    let group = fields.nth(1)?.parse().unwrap_or(0);
+    let start_ticks = fields.nth(16)?.parse().ok()?;
+    Some(Stat { state, group, start_ticks })
 }
 
 /// What tells this start of the machine from others: after it, all process ids mean nothing.
@@ -210,10 +238,11 @@ mod tests {
 
     #[test]
     fn stat_lines_are_read_from_behind_the_name() {
+        let stat = |state| Stat { state, group: 2, start_ticks: 4711 };
         let fields = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         let cases = [
-            (format!("12 (sleep) S {fields}"), Some((b'S', 4711))),
-            (format!("12 (a) T 9 (b) c) T {fields}"), Some((b'T', 4711))),
+            (format!("12 (sleep) S {fields}"), Some(stat(b'S'))),
+            (format!("12 (a) T 9 (b) c) T {fields}"), Some(stat(b'T'))),
             ("12 (sleep) S 1 2 3".to_string(), None),
             ("12 sleep S".to_string(), None),
             (String::new(), None),

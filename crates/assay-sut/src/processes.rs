@@ -149,19 +149,25 @@ fn reap_one(process: &Process) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Kills a process that leads a group, and the group with it. While the leader lives its number,
-/// and with it that of the group, belongs to nobody else.
+/// Kills a process that leads a group, and the group with it, and waits until all of them are gone.
+/// While the leader lives its number, and with it that of the group, belongs to nobody else.
 pub(crate) fn kill_group(process: &Process) -> Result<(), ProcessError> {
+    let mut others = Vec::new();
     if process.state()? != ProcessState::Gone
         && let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw)
     {
         // Not a group leader, or ended meanwhile: then the process itself is all there is.
-        let _no_such_group = kill_process_group(group, Signal::KILL);
+        if kill_process_group(group, Signal::KILL).is_ok() {
+            others = Process::of_group(process.pid)?;
+        }
     }
-    match process.kill() {
-        Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
-        killed => killed,
+    for one in [*process].iter().chain(&others) {
+        match one.kill() {
+            Ok(()) | Err(ProcessError::NoSuchProcess { .. }) => {}
+            failed => return failed,
+        }
     }
+    Ok(())
 }
 
 fn boot_id() -> Option<String> {
@@ -173,7 +179,7 @@ fn boot_id() -> Option<String> {
 mod tests {
     use super::*;
     use std::os::unix::process::CommandExt;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn only_the_process_that_was_started_is_killed() {
@@ -202,6 +208,21 @@ mod tests {
         assert_eq!(reap_orphans(&path).expect("twice is no mistake"), Vec::<String>::new());
         ours.wait().expect("it was killed");
         other.kill().and_then(|()| other.wait()).expect("it was alive");
+    }
+
+    #[test]
+    fn a_group_is_gone_with_its_leader() {
+        let many = "for i in 1 2 3 4 5 6 7 8; do sleep 600 & done; echo ready; wait";
+        let mut leader = Command::new("sh");
+        leader.args(["-c", many]).process_group(0).stdout(Stdio::piped());
+        let mut leader = leader.spawn().expect("a shell");
+        let mut ready = [0; 6];
+        leader.stdout.as_mut().expect("piped").read_exact(&mut ready).expect("it says so");
+        let process = Process::of(leader.id()).expect("it runs");
+        assert_eq!(Process::of_group(leader.id()).expect("listed").len(), 9);
+        kill_group(&process).expect("they may be killed");
+        assert_eq!(Process::of_group(leader.id()).expect("listed"), []);
+        leader.wait().expect("it was killed");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! where they are not.
 
 use assay_history::ValueId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -30,11 +30,13 @@ impl ValueIndex {
             Some(spread) if high >= low && spread as u64 <= 4 * count + 64 => spread as usize + 1,
             _ => 0,
         };
+        // A map that grows is filled twice over.
+        let far = if near == 0 { count as usize } else { 0 };
         ValueIndex {
             count: count as usize,
             base: low,
             near: vec![NONE; near],
-            far: FxHashMap::default(),
+            far: FxHashMap::with_capacity_and_hasher(far, FxBuildHasher),
         }
     }
 
