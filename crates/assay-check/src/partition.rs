@@ -215,3 +215,73 @@ impl<'a, M: Decode> Reader<'a, M> {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::Register;
+    use assay_history::{Builder, Completion, Invocation, OpIndex};
+    use std::collections::BTreeMap;
+
+    const KEYS: i64 = 23;
+
+    /// Operations on keys of very different sizes; some fail, some are never answered, and number
+    /// `bad`, if there is one, and every fifth after it have an input that no model takes.
+    fn history(ops: i64, bad: Option<i64>) -> History {
+        let mut b = Builder::new();
+        for i in 0..ops {
+            let (client, key) = (b.values().int(i % 5), b.values().int(i * i % KEYS));
+            let pair = [b.values().int(i), b.values().int(i + 1)];
+            let (name, input) = match i % 3 {
+                _ if bad.is_some_and(|bad| i >= bad && (i - bad) % 5 == 0) => ("cas", pair[0]),
+                0 => ("read", ValueId::NULL),
+                1 => ("write", pair[0]),
+                _ => ("cas", b.values().list(&pair)),
+            };
+            let index = b.invoke(Invocation::new(client, name, 2 * i).key(key).input(input));
+            let error = b.values().str("refused");
+            b.complete(
+                index,
+                match i % 7 {
+                    0 => Completion::unknown(),
+                    1 => Completion::at(2 * i + 1).error(error),
+                    _ => Completion::at(2 * i + 1),
+                },
+            );
+        }
+        b.finish()
+    }
+
+    #[test]
+    fn calls_are_grouped_by_key_in_their_order_however_many_cores_do_it() {
+        let model = Register { initial: ValueId::NULL };
+        let large = PARALLEL_CALLS_MIN as i64 * 2;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(5).build().expect("threads");
+        for ops in [0, 1, 2, 100, large] {
+            let history = history(ops, None);
+            let reader = Reader::new(&history, ModelKind::Register, &model).expect("known verbs");
+            let (calls, parts) = pool.install(|| reader.parts()).expect("sound operations");
+            let mut expected: BTreeMap<KeyId, Vec<Call<_>>> = BTreeMap::new();
+            for op in history.glances().filter(|op| op.outcome != Outcome::Fail) {
+                let of_key = expected.entry(op.key).or_default();
+                of_key.extend(reader.call(&op).expect("sound"));
+            }
+            let found = parts.iter().map(|part| (part.key, calls[part.range.clone()].to_vec()));
+            assert_eq!(found.collect::<BTreeMap<_, _>>(), expected, "{ops} operations");
+        }
+    }
+
+    #[test]
+    fn the_first_operation_that_does_not_fit_is_named_whoever_finds_it() {
+        let model = Register { initial: ValueId::NULL };
+        for ops in [100, PARALLEL_CALLS_MIN as i64 * 2] {
+            for bad in [2, 51, ops - 5] {
+                let history = history(ops, Some(bad));
+                let reader = Reader::new(&history, ModelKind::Register, &model).expect("verbs");
+                let error = reader.parts().expect_err("an input of the wrong shape");
+                let line = history.line(history.op(OpIndex(bad as u32)).invoke_at);
+                assert_eq!(error.line, line, "{}", error.message);
+            }
+        }
+    }
+}
