@@ -1,7 +1,7 @@
 //! What went wrong with a request, as clients read it.
 
 use crate::api::reply::Reply;
-use assay_ledger::keyed::StoreError;
+use assay_ledger::keyed::{KEY_BYTES_MAX, StoreError, VALUE_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -84,6 +84,15 @@ impl ApiError {
         ApiError::new(413, ErrorType::RequestTooLarge, "Request body is too large")
     }
 
+    /// What would be written is too large.
+    fn too_large_to_keep(bytes: usize, bytes_max: usize) -> ApiError {
+        let what = format!(
+            "Nothing was done: it would make a record of {bytes} bytes, and a record can have at \
+             most {bytes_max}"
+        );
+        ApiError::new(413, ErrorType::RequestTooLarge, what)
+    }
+
     /// Too much of something for one workspace.
     pub fn too_many(message: impl Into<String>) -> ApiError {
         let error = ApiError::new(429, ErrorType::RateLimitError, message);
@@ -121,7 +130,11 @@ impl ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> ApiError {
         eprintln!("assay serve: {error}");
-        ApiError::internal()
+        match error {
+            StoreError::Size { bytes, .. } => ApiError::too_large_to_keep(bytes, VALUE_BYTES_MAX),
+            StoreError::KeySize { bytes, .. } => ApiError::too_large_to_keep(bytes, KEY_BYTES_MAX),
+            _ => ApiError::internal(),
+        }
     }
 }
 

@@ -53,4 +53,6 @@ pub use machine::{
 };
 pub use time::rfc3339;
 pub use turn::{Turn, TurnRef, TurnState};
-pub use wait::{Answer, CLOSED_WAITS_MAX, CloseReason, ClosedWait, WAITS_OPEN_MAX, Wait, WaitKind};
+pub use wait::{
+    Answer, CLOSED_WAITS_MAX, CloseReason, ClosedWait, Fingerprint, WAITS_OPEN_MAX, Wait, WaitKind,
+};

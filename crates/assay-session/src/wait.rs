@@ -3,7 +3,8 @@
 use crate::event::ToolAnswer;
 use crate::id::EventId;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// Calls that may wait at once in one session.
 pub const WAITS_OPEN_MAX: usize = 100;
@@ -36,8 +37,8 @@ pub struct Wait {
 pub enum CloseReason {
     /// It was answered.
     Answered {
-        /// How.
-        answer: Answer,
+        /// How, as far as another answer can be told from it.
+        answer: Fingerprint,
         /// By which event.
         by: EventId,
     },
@@ -53,6 +54,11 @@ pub struct ClosedWait {
     /// Why it waits no more.
     pub reason: CloseReason,
 }
+
+/// Stands for an answer: equal ones have equal fingerprints, others do not. Answers are large and
+/// the state of a session is written with each step, so it has these instead.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Fingerprint(String);
 
 /// An answer to a call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -72,4 +78,47 @@ pub enum Answer {
         /// Why not.
         deny_message: Option<String>,
     },
+}
+
+impl Answer {
+    /// What it is known by once it was taken.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut hash = Sha256::new();
+        match self {
+            Answer::Result { content, is_error } => {
+                hash.update(if *is_error { b"error" } else { b"value" });
+                content.iter().for_each(|block| feed(&mut hash, block));
+            }
+            Answer::Decision { result, deny_message } => {
+                hash.update(b"decision");
+                feed(&mut hash, &json!([result, deny_message]));
+            }
+        }
+        let digest = hash.finalize();
+        Fingerprint(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Each value in a form that no other one begins with. The order of fields means nothing.
+fn feed(hash: &mut Sha256, value: &Value) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => hash.update(format!("{value};")),
+        Value::String(text) => {
+            hash.update(format!("s{};", text.len()));
+            hash.update(text);
+        }
+        Value::Array(values) => {
+            hash.update(format!("a{};", values.len()));
+            values.iter().for_each(|value| feed(hash, value));
+        }
+        Value::Object(fields) => {
+            let mut sorted: Vec<(&String, &Value)> = fields.iter().collect();
+            sorted.sort_by_key(|(name, _)| *name);
+            hash.update(format!("o{};", sorted.len()));
+            for (name, value) in sorted {
+                hash.update(format!("s{};{name}", name.len()));
+                feed(hash, value);
+            }
+        }
+    }
 }

@@ -105,15 +105,17 @@ pub trait Store: Send {
 
 /// What no store takes.
 fn check_sizes(writes: &Writes) -> Result<(), StoreError> {
-    for (key, value) in writes {
-        if key.len() > KEY_BYTES_MAX {
-            let start = key.chars().take(64).collect();
-            return Err(StoreError::KeySize { start, bytes: key.len() });
-        }
-        let bytes = value.as_ref().map_or(0, Vec::len);
-        if bytes > VALUE_BYTES_MAX {
-            return Err(StoreError::Size { key: key.clone(), bytes });
-        }
+    writes.iter().try_for_each(|(key, value)| check_size(key, value.as_deref()))
+}
+
+fn check_size(key: &str, value: Option<&[u8]>) -> Result<(), StoreError> {
+    if key.len() > KEY_BYTES_MAX {
+        let start = key.chars().take(64).collect();
+        return Err(StoreError::KeySize { start, bytes: key.len() });
+    }
+    let bytes = value.map_or(0, <[u8]>::len);
+    if bytes > VALUE_BYTES_MAX {
+        return Err(StoreError::Size { key: key.to_string(), bytes });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What is collected before it is written.
 
-use super::{KeyRange, Order, Pair, Store, StoreError, Writes};
+use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_size};
 
 /// Changes that are not written yet, and a store to read what they do not cover.
 pub struct Transaction<'a> {
@@ -73,6 +73,17 @@ impl<'a> Transaction<'a> {
     /// This moment.
     pub fn savepoint(&self) -> Savepoint {
         Savepoint(self.undo.len())
+    }
+
+    /// Whether what was changed since then has sizes that a store takes. A commit says so, too, but
+    /// then about everything that was collected.
+    ///
+    /// # Errors
+    /// With the first key or value that no store takes.
+    pub fn check_since(&self, savepoint: Savepoint) -> Result<(), StoreError> {
+        let changed = self.undo.iter().skip(savepoint.0);
+        let mut stands = changed.filter_map(|(key, _)| self.writes.get_key_value(key));
+        stands.try_for_each(|(key, value)| check_size(key, value.as_deref()))
     }
 
     /// Forgets what was changed since then.

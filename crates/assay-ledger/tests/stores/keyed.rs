@@ -138,6 +138,19 @@ fn limits(open: Open) {
     let more = Writes::from([("a/1".into(), Some(Vec::new())), (long + "k", None)]);
     store.commit(&more).expect_err("too long");
     assert_eq!(store.get("a/1").expect("read"), None);
+    let mut transaction = Transaction::new(store);
+    transaction.put("a/1".into(), Vec::new());
+    let saved = transaction.savepoint();
+    transaction.put("a/2".into(), vec![0; VALUE_BYTES_MAX + 1]);
+    let error = transaction.check_since(saved).expect_err("too large");
+    assert!(error.to_string().contains("a/2"), "{error}");
+    let later = transaction.savepoint();
+    transaction.put("a/3".into(), Vec::new());
+    transaction.check_since(later).expect("what came before is not its own");
+    transaction.roll_back(saved);
+    transaction.check_since(saved).expect("nothing is left of it");
+    transaction.commit().expect("the rest is written");
+    assert_eq!(store.get("a/1").expect("read"), Some(Vec::new()));
 }
 
 fn many(open: Open) {

@@ -29,6 +29,8 @@ pub enum Stop {
     Stale,
     /// It said what it may not say, or nothing can be written.
     Broken,
+    /// It said more than a record can have.
+    TooLarge,
 }
 
 /// What goes with a step into the same commit.
@@ -81,18 +83,28 @@ impl Voice {
     /// Takes a step that must be taken, as long as there is a disk.
     pub async fn insist(&self, input: Input, luggage: Luggage) -> Result<Vec<Event>, Stop> {
         for _ in 0..TRIES {
-            match self.take(input.clone(), luggage.clone()).await {
-                Ok(Some(step)) => return Ok(step.events),
-                Ok(None) => return Err(Stop::Stale),
-                Err(error) if error.status == 404 => return Err(Stop::Stale),
-                Err(error) if error.status == 400 => {
-                    eprintln!("assay serve: session {}: {}", self.key.id, error.message);
-                    return Err(Stop::Broken);
-                }
-                Err(_) => tokio::time::sleep(TRY_AGAIN).await,
+            match self.attempt(&input, &luggage).await {
+                Some(done) => return done,
+                None => tokio::time::sleep(TRY_AGAIN).await,
             }
         }
         Err(Stop::Broken)
+    }
+
+    /// What came of a step; nothing did if it may be written another time.
+    async fn attempt(&self, input: &Input, luggage: &Luggage) -> Option<Result<Vec<Event>, Stop>> {
+        match self.take(input.clone(), luggage.clone()).await {
+            Ok(Some(step)) => Some(Ok(step.events)),
+            Ok(None) => Some(Err(Stop::Stale)),
+            Err(error) if error.status >= 500 => None,
+            Err(error) if error.status == 404 => Some(Err(Stop::Stale)),
+            // The same would come of it each time.
+            Err(error) => {
+                eprintln!("assay serve: session {}: {}", self.key.id, error.message);
+                let is_large = error.status == 413;
+                Some(Err(if is_large { Stop::TooLarge } else { Stop::Broken }))
+            }
+        }
     }
 
     /// Closes the room of the turn, and gives the files that are in it afterwards.

@@ -192,6 +192,7 @@ impl From<Stop> for End {
         match stop {
             Stop::Stale => End::Stopped,
             Stop::Broken => End::Broken(FAILED.to_string()),
+            Stop::TooLarge => End::Broken(TOO_LARGE.to_string()),
         }
     }
 }
@@ -236,6 +237,7 @@ async fn begin(
 }
 
 const FAILED: &str = "the engine of this turn failed; the log of the server says why";
+const TOO_LARGE: &str = "the turn was ended: it had more to say in one event than can be kept";
 
 /// What a turn begins with.
 struct Known {

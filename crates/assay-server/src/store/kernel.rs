@@ -66,7 +66,7 @@ impl Kernel {
     /// nothing of it was written.
     ///
     /// # Errors
-    /// Those of `work`, or that it could not be written.
+    /// Those of `work`, that it is too large, or that it could not be written.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Unit) -> Result<T, ApiError> + Send + 'static,
@@ -74,7 +74,8 @@ impl Kernel {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |unit| {
             let before = unit.savepoint();
-            let outcome = work(unit);
+            // What no store takes would fail the commit of everybody else, too.
+            let outcome = work(unit).and_then(|done| unit.check_since(before).map(|()| done));
             if outcome.is_err() {
                 unit.roll_back(before);
             }
@@ -156,7 +157,9 @@ fn commit_group(
 mod tests {
     use super::*;
     use crate::store::folder;
-    use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, Writes};
+    use assay_ledger::keyed::{
+        KeyRange, Pair, SqliteStore, StoreError, VALUE_BYTES_MAX, Writes,
+    };
     use assay_session::{Inbound, Input, Session};
 
     /// A disk that takes nothing while it is told to.
@@ -180,6 +183,43 @@ mod tests {
                 false => self.store.commit(writes),
             }
         }
+    }
+
+    /// What a thread that writes has, without anybody who listens.
+    fn start(store: Box<dyn Store>) -> Kernel {
+        let (effects, _nobody) = mpsc::unbounded_channel();
+        let started = Kernel::start(store, Arc::default(), Arc::default(), Arc::default(), effects);
+        started.expect("a thread").0
+    }
+
+    #[test]
+    fn what_is_too_large_fails_alone_and_not_with_its_group() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let kernel = start(Box::new(SqliteStore::open(directory.path()).expect("a new store")));
+        let (go, going) = std::sync::mpsc::channel();
+        // Holds the thread until the others wait: so they are in one group.
+        let first = kernel.run(move |unit| {
+            going.recv().map_err(|_| ApiError::internal())?;
+            unit.put("x/1".to_string(), &1)
+        });
+        let large = kernel.run(|unit| {
+            unit.put("x/2".to_string(), &2)?;
+            unit.put("x/3".to_string(), &"x".repeat(VALUE_BYTES_MAX))
+        });
+        let last = kernel.run(|unit| unit.put("x/4".to_string(), &4));
+        let release = async { go.send(()).map_err(|_| ApiError::internal()) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let all = async { tokio::join!(first, large, last, release) };
+        let (first, large, last, _) = runtime.block_on(all);
+        assert_eq!((first, last), (Ok(()), Ok(())));
+        let error = large.expect_err("too large");
+        assert_eq!((error.status, error.message.contains("16777216")), (413, true), "{error:?}");
+        let there = kernel.run(|unit| {
+            let keys = ["x/1", "x/2", "x/3", "x/4"];
+            keys.iter().map(|key| Ok(unit.transaction.get(key)?.is_some())).collect()
+        });
+        let there: Result<Vec<bool>, ApiError> = runtime.block_on(there);
+        assert_eq!(there, Ok(vec![true, false, false, true]));
     }
 
     #[test]

@@ -77,6 +77,14 @@ impl<'a> Unit<'a> {
         (self.transaction.savepoint(), self.after.len())
     }
 
+    /// Whether everything since then can be written.
+    ///
+    /// # Errors
+    /// If a record has become too large.
+    pub fn check_since(&self, (savepoint, _): (Savepoint, usize)) -> Result<(), ApiError> {
+        Ok(self.transaction.check_since(savepoint)?)
+    }
+
     /// Forgets everything since then.
     pub fn roll_back(&mut self, (savepoint, after): (Savepoint, usize)) {
         self.transaction.roll_back(savepoint);

@@ -99,7 +99,7 @@ impl Work<'_, '_> {
         };
         let wait = self.session.waits.remove(index);
         let by = self.echo(event);
-        self.remember(wait, CloseReason::Answered { answer: answer.clone(), by });
+        self.remember(wait, CloseReason::Answered { answer: answer.fingerprint(), by });
         let turn = self.session.turns.front().map(|turn| (turn.reference(), turn.lost));
         let (turn, lost) = turn.expect("waits belong to the first turn");
         if lost {
@@ -145,7 +145,7 @@ impl Work<'_, '_> {
         else {
             return Err(nobody());
         };
-        if first != answer {
+        if *first != answer.fingerprint() {
             return Err(Refusal::AnsweredDifferently(call.clone()));
         }
         let by = by.clone();

@@ -1,7 +1,11 @@
 //! What happens in which order, in the cases people meet.
 
 use super::support::{Bench, call, confirm, message, result};
-use assay_session::{CallKind, Effect, Input, Refusal, Said, Status, ToolAnswer, Usage};
+use assay_session::{
+    Answer, CallKind, Effect, EventId, Input, Refusal, Said, Status, ToolAnswer, Usage,
+    WAITS_OPEN_MAX,
+};
+use serde_json::Value;
 
 fn usage() -> Usage {
     Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() }
@@ -187,4 +191,68 @@ fn a_wait_survives_a_restart_and_its_answer_says_what_was_lost() {
         bench.send(&[sibling]).expect_err("it went with its turn");
         bench.send(&[answer]).expect("a repeat is none the worse for it");
     }
+}
+
+#[test]
+fn a_session_with_many_large_answers_stays_small() {
+    const ANSWER_BYTES: usize = 60 * 1024;
+    let mut bench = Bench::default();
+    let answer = |id: &EventId| result(id, &format!("{id}{}", "x".repeat(ANSWER_BYTES)));
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        bench.send(&[message("hi")]).expect("idle");
+        let turn = bench.start();
+        let calls = vec![call(CallKind::Custom); WAITS_OPEN_MAX];
+        bench.say(&turn, &[Said::Calls(calls)]).expect("current");
+        let ids: Vec<EventId> = bench.session.waits.iter().map(|wait| wait.id.clone()).collect();
+        for id in &ids {
+            bench.send(&[answer(id)]).expect("it waits");
+        }
+        bench.say(&turn, &[Said::Finished]).expect("all are answered");
+        asked.extend(ids);
+    }
+    assert_eq!(asked.len(), 300);
+    let bytes = serde_json::to_vec(&bench.session).expect("data").len();
+    assert!(bytes < 4 * ANSWER_BYTES, "a state of {bytes} bytes is written with each step");
+    for id in &asked {
+        assert_eq!(bench.send(&[answer(id)]).expect("the same again").effects, []);
+        let other = bench.send(&[result(id, "other")]).map(drop);
+        assert_eq!(other, Err(Refusal::AnsweredDifferently(id.clone())));
+    }
+}
+
+#[test]
+fn equal_answers_have_equal_fingerprints_and_others_do_not() {
+    let block = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
+    let result = |content: &[&str], is_error| Answer::Result {
+        content: content.iter().map(|text| block(text)).collect(),
+        is_error,
+    };
+    let decision = |result, message: Option<&str>| Answer::Decision {
+        result,
+        deny_message: message.map(str::to_string),
+    };
+    let answers = [
+        result(&[], false),
+        result(&[], true),
+        result(&[r#"{"a":"1","b":[2]}"#], false),
+        result(&[r#"{"a":"1","b":"[2]"}"#], false),
+        result(&[r#"{"a":"1","b":2}"#], false),
+        result(&[r#"{"a":"1"}"#, r#"{"b":2}"#], false),
+        result(&[r#"{"a":"1b"}"#], false),
+        result(&[r#"{"a":1}"#], false),
+        result(&[r#"{"a":null}"#], false),
+        decision(ToolAnswer::Allow, None),
+        decision(ToolAnswer::Deny, None),
+        decision(ToolAnswer::Deny, Some("")),
+        decision(ToolAnswer::Deny, Some("null")),
+    ];
+    for (index, one) in answers.iter().enumerate() {
+        for (other_index, other) in answers.iter().enumerate() {
+            let is_same = one.fingerprint() == other.fingerprint();
+            assert_eq!(is_same, index == other_index, "{one:?} {other:?}");
+        }
+    }
+    let turned = result(&[r#"{"b":[2],"a":"1"}"#], false);
+    assert_eq!(turned.fingerprint(), answers[2].fingerprint(), "the order of fields is nothing");
 }

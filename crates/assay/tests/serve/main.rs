@@ -20,6 +20,7 @@ mod postgres;
 mod requests;
 mod resources;
 mod server;
+mod sizes;
 mod skills;
 mod startup;
 mod streams;
