@@ -63,8 +63,8 @@ impl Sandboxes {
     /// are allowed by name are reached by the server for them.
     fn settings(&self, reach: &Reach) -> Settings {
         let network = match reach {
-            Reach::Public => Network::Open,
-            Reach::Nothing | Reach::Hosts(_) => Network::Off,
+            Reach::Public if self.opens_network => Network::Open,
+            Reach::Public | Reach::Nothing | Reach::Hosts(_) => Network::Off,
         };
         match self.kind {
             ProviderKind::Local => Settings { network, ..Settings::default() },

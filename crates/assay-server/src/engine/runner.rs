@@ -207,13 +207,17 @@ async fn begin(
     room: &mut Option<Arc<Room>>,
 ) -> Result<(), End> {
     let known = read_turn(voice, &prompt).await?;
-    let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), known.reach);
-    let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
-    *room = Some(opened.clone());
     let model = known.agent["model"]["id"].as_str().unwrap_or_default().to_string();
     // No other one stands in for it.
     let gone = || End::Broken(format!("this server has no model `{model}` any more"));
     let engine = engines.engine(&model).ok_or_else(gone)?;
+    // The server and the environment may allow less than when the session began.
+    let allowed = engines.check_session(&known.agent, &known.config);
+    allowed.map_err(|error| End::Broken(format!("{NOT_ALLOWED}: {}", error.message)))?;
+    let reach = Reach::of(&known.config);
+    let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach);
+    let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
+    *room = Some(opened.clone());
     let texts = known.prompt.iter().filter_map(|block| block["text"].as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
     let host = Host {
@@ -226,7 +230,7 @@ async fn begin(
         holds,
         room: opened,
         servers: Arc::default(),
-        servers_reach: known.servers_reach,
+        servers_reach: Reach::of_servers(&known.config),
         unwritten: Vec::new(),
         remembered: 0,
     };
@@ -236,6 +240,7 @@ async fn begin(
     }
 }
 
+const NOT_ALLOWED: &str = "this session is not allowed here any more";
 const FAILED: &str = "the engine of this turn failed; the log of the server says why";
 const TOO_LARGE: &str = "the turn was ended: it had more to say in one event than can be kept";
 
@@ -244,8 +249,8 @@ struct Known {
     agent: serde_json::Value,
     skills: Vec<SessionSkill>,
     prompt: Vec<serde_json::Value>,
-    reach: Reach,
-    servers_reach: Reach,
+    /// That of the environment, as it is now.
+    config: serde_json::Value,
 }
 
 /// What an agent is told before anything else: who it is, and which skills it has.
@@ -272,8 +277,6 @@ async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
     let at = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, record.environment_id);
     let environment: Option<Stored> = reader.get(at).await.map_err(broken)?;
     let config = environment.and_then(|found| found.wire.get("config").cloned());
-    let config = config.unwrap_or_default();
-    let (reach, servers_reach) = (Reach::of(&config), Reach::of_servers(&config));
     let (agent, skills) = (record.agent, record.skills);
-    Ok(Known { agent, skills, prompt: content, reach, servers_reach })
+    Ok(Known { agent, skills, prompt: content, config: config.unwrap_or_default() })
 }

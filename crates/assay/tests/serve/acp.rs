@@ -109,6 +109,25 @@ fn an_interrupt_ends_the_program_before_the_next_turn() {
 }
 
 #[test]
+fn an_environment_that_was_limited_meanwhile_ends_the_next_turn_before_it_begins() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let agent = server.ok("POST", "/v1/agents", &agent());
+    let environment = server.ok("POST", "/v1/environments", &environment());
+    let wish = json!({"agent": agent["id"], "environment_id": environment["id"]});
+    let session = server.ok("POST", "/v1/sessions", &wish);
+    let session = session["id"].as_str().expect("an id");
+    assert_eq!(texts(&server.turn(session, "hi")).len(), 2);
+    let path = format!("/v1/environments/{}", environment["id"].as_str().expect("an id"));
+    let limited = json!({"config": {"type": "cloud", "networking": {"type": "limited"}}});
+    server.ok("POST", &path, &limited);
+    let events = server.turn(session, "hi");
+    assert_eq!(super::model::kinds(&events), "status_running error status_idle", "{events:?}");
+    let error = events[1]["error"]["message"].as_str().expect("a message");
+    assert!(error.contains("not allowed here any more: environment_id"), "{error}");
+}
+
+#[test]
 fn what_such_an_agent_could_not_keep_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(server) = server(directory.path()) else { return };

@@ -56,6 +56,32 @@ fn what_a_sandbox_cannot_keep_is_refused_when_it_is_asked_for() {
 }
 
 #[test]
+fn a_server_that_allows_less_than_before_ends_turns_that_would_need_more() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("ours");
+    let port = listener.local_addr().expect("an address").port();
+    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    let script = format!(
+        "[[turn]]\nsteps = [{{ call = \"bash\", input = {{ command = \"{connect}\" }} }}]\n"
+    );
+    let args = vec!["--open-network".to_string()];
+    let setup = Setup { script: Some(script), args, ..Setup::default() };
+    let mut server = Server::with(setup.clone());
+    let open = json!({"type": "cloud", "networking": {"type": "unrestricted"}});
+    let tools = json!([{"type": "agent_toolset_20260401"}]);
+    let agent = json!({"name": "a", "model": "scripted", "tools": tools});
+    let session = server.session_of(&agent, &json!({"name": "e", "config": open}));
+    let events = server.turn(&session, "hi");
+    assert!(listener.accept().is_ok(), "a tool could reach it: {events:?}");
+    server.restart_with(Setup { args: Vec::new(), ..setup });
+    let events = server.turn(&session, "hi");
+    assert_eq!(super::model::kinds(&events), "status_running error status_idle", "{events:?}");
+    let error = events[1]["error"]["message"].as_str().expect("a message");
+    assert!(error.contains("not allowed") && error.contains("--open-network"), "{error}");
+    assert!(listener.accept().is_err(), "a tool had the network");
+}
+
+#[test]
 fn a_session_whose_model_is_gone_says_so_and_no_other_stands_in() {
     let endpoint = Endpoint::start();
     let mut server = endpoint.server("");
