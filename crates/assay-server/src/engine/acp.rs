@@ -20,6 +20,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 /// How much of what was said before a run is told.
 const EARLIER_BYTES_MAX: usize = 200_000;
@@ -103,19 +104,27 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     // Dropped with the turn, whatever ends it.
     let cancel = CancelOnDrop(task.cancel.clone());
     let Some(held) = host.room.hold().await else { return Err(Stop::Stale) };
+    let Some(seat) = host.room.program_seat().await else { return Err(Stop::Stale) };
     let said = Message::user(vec![json!({"type": "text", "text": host.text})]);
     host.remember(Entry::Message(said));
     host.say(vec![Said::RequestStart]).await?;
     let (tell, mut heard) = unbounded_channel();
-    let run = tokio::task::spawn_blocking(move || {
-        let _held = held;
-        run(&agent, &task, &tell)
+    let (done, ran) = oneshot::channel();
+    // It may take hours, so it has a thread of its own.
+    let thread = std::thread::Builder::new().name("agent".into()).spawn(move || {
+        let _places = (held, seat);
+        // The turn may be over.
+        let _unheard = done.send(run(&agent, &task, &tell));
     });
+    thread.map_err(|error| {
+        eprintln!("assay serve: session {}: no thread: {error}", host.voice.key.id);
+        Stop::Broken
+    })?;
     let mut listener = Listener::default();
     while let Some(event) = heard.recv().await {
         listener.hear(&mut host, event).await?;
     }
-    let ran = run.await.map_err(|_| Stop::Broken)?;
+    let ran = ran.await.map_err(|_| Stop::Broken)?;
     drop(cancel);
     listener.finish(host, &ran).await
 }

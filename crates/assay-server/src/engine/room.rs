@@ -19,6 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Calls of one session at a time.
 const CALLS_MAX: usize = 8;
+/// Calls of all sessions at a time; each has a thread and two processes.
+const ALL_CALLS_MAX: usize = 32;
+/// Programs of all sessions at a time that are agents themselves.
+const ALL_PROGRAMS_MAX: usize = 32;
 
 /// Makes rooms.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub struct Sandboxes {
     pub client: Client,
     /// Decides whom.
     pub guard: Guard,
+    calls: Arc<Semaphore>,
+    programs: Arc<Semaphore>,
 }
 
 impl Sandboxes {
@@ -50,7 +56,16 @@ impl Sandboxes {
         let provider = Local::new(kind, helper)?;
         // Without a sandbox the network is open, and whoever asked for none by name knows.
         let opens_network = opens_network || kind == ProviderKind::None;
-        let made = Sandboxes { provider, kind, opens_network, place, client, guard };
+        let made = Sandboxes {
+            provider,
+            kind,
+            opens_network,
+            place,
+            client,
+            guard,
+            calls: Arc::new(Semaphore::new(ALL_CALLS_MAX)),
+            programs: Arc::new(Semaphore::new(ALL_PROGRAMS_MAX)),
+        };
         let usual = match kind {
             ProviderKind::Local => Reach::Nothing,
             ProviderKind::None => Reach::Public,
@@ -163,10 +178,12 @@ impl Room {
     pub async fn call(self: &Arc<Room>, name: &str, input: &Map<String, Value>) -> Gave {
         let closed = || Gave::text("the turn is over", true);
         let Ok(permit) = self.calls.clone().acquire_owned().await else { return closed() };
+        // Whoever is interrupted here is dropped, and waits no more.
+        let Ok(seat) = self.sandboxes.calls.clone().acquire_owned().await else { return closed() };
         let (room, name) = (self.clone(), name.to_string());
         let input = Value::Object(input.clone());
         let called = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+            let _places = (permit, seat);
             let tools = match room.tools() {
                 Ok(Some(tools)) => tools,
                 Ok(None) => return closed(),
@@ -238,6 +255,11 @@ impl Room {
                 Some(permit)
             }
         }
+    }
+
+    /// A place among the programs of all sessions. It is kept for as long as one runs.
+    pub(super) async fn program_seat(&self) -> Option<OwnedSemaphorePermit> {
+        self.sandboxes.programs.clone().acquire_owned().await.ok()
     }
 
     /// Ends what runs, waits until nothing of it is left, and lets go of the directories. Whether
