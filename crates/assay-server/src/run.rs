@@ -24,6 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 const LOCK_NAME: &str = "serve.lock";
 const OBJECTS: &str = "objects";
@@ -121,12 +123,16 @@ pub enum ServeError {
     /// What an earlier process left cannot be taken up.
     #[error("cannot take up what an earlier process left: {0}")]
     Recover(String),
+    /// A part of it panicked that it cannot do without. What is durable is taken up by the next
+    /// start.
+    #[error("what {0} has stopped, which is a mistake in the server: start it again")]
+    Stopped(&'static str),
 }
 
 /// Serves until SIGTERM or SIGINT; `ready` is called once it does.
 ///
 /// # Errors
-/// If it cannot begin.
+/// If it cannot begin, or cannot go on.
 pub fn run(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -171,7 +177,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         holds: options.data.join(HOLDS),
         objects: objects.clone(),
     };
-    tokio::spawn(runner.run(wanted));
+    let runner = tokio::spawn(runner.run(wanted));
     let demo = match options.demo {
         true => Some(make_demo(&kernel, options.store).await?),
         false => None,
@@ -194,16 +200,40 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         counters,
         engines,
     });
+    let read = app.reader.clone();
     let router = Router::new().fallback(answer).with_state(app.clone());
     let router = router.merge(console::router(app, options.shelf));
     ready(&Ready { address, recovered, demo });
     tokio::select! {
-        () = serve_connections(listener, router) => {}
-        Ok(error) = failure => return Err(ServeError::Store(error)),
-        _ = terminated.recv() => {}
-        _ = interrupted.recv() => {}
+        error = first_end(failure, runner, read) => Err(error),
+        () = serve_connections(listener, router) => Ok(()),
+        _ = terminated.recv() => Ok(()),
+        _ = interrupted.recv() => Ok(()),
     }
-    Ok(())
+}
+
+/// Why it cannot go on, once a part has ended that it cannot do without.
+async fn first_end(
+    failure: oneshot::Receiver<StoreError>,
+    runner: JoinHandle<()>,
+    reader: Reader,
+) -> ServeError {
+    tokio::select! {
+        // Without a writer there is soon no runner; why is known to the first.
+        biased;
+        error = writer_end(failure) => error,
+        _ = runner => ServeError::Stopped("runs turns"),
+        () = reader.stopped() => ServeError::Stopped("reads"),
+    }
+}
+
+/// Why nothing is written any more, once that is so.
+async fn writer_end(failure: oneshot::Receiver<StoreError>) -> ServeError {
+    match failure.await {
+        Ok(error) => ServeError::Store(error),
+        // Handles to it are still there, so it has not ended in good order.
+        Err(_) => ServeError::Stopped("writes"),
+    }
 }
 
 /// Brings what is beside the store in line with it.
@@ -269,4 +299,26 @@ async fn make_demo(kernel: &Kernel, store: StorePlace) -> Result<Demo, ServeErro
     let made = made.await.map_err(|error| ServeError::Recover(error.message));
     let (agent_id, environment_id) = made?;
     Ok(Demo { key, agent_id, environment_id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_ledger::keyed::SqliteStore;
+
+    #[test]
+    fn a_writer_that_panics_ends_the_server() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Box::new(SqliteStore::open(directory.path()).expect("a new store"));
+        let (effects, _nobody) = tokio::sync::mpsc::unbounded_channel();
+        let started = Kernel::start(store, Arc::default(), Arc::default(), Arc::default(), effects);
+        let (kernel, failure) = started.expect("a thread");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let job = kernel.run(|_| -> Result<(), ApiError> { panic!("on purpose") });
+        assert_eq!(runtime.block_on(job).map_err(|error| error.status), Err(500));
+        let end = runtime.block_on(writer_end(failure));
+        assert!(matches!(end, ServeError::Stopped("writes")), "{end}");
+        let late = runtime.block_on(kernel.run(|_| Ok(())));
+        assert_eq!(late.map_err(|error| error.status), Err(500));
+    }
 }

@@ -19,8 +19,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// How often an engine tries to be heard when the disk says no, and how long it waits between.
-pub(super) const TRIES: u32 = 20;
-pub(super) const TRY_AGAIN: Duration = Duration::from_millis(250);
+const TRIES: u32 = 20;
+const TRY_AGAIN: Duration = Duration::from_millis(250);
+/// How long whoever never gives up waits between two tries: twice as long each time, up to this.
+const WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Why an engine goes no further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +91,30 @@ impl Voice {
             }
         }
         Err(Stop::Broken)
+    }
+
+    /// Takes a step without which its session would stand still for ever: it is tried until it is
+    /// written, or nothing is written any more.
+    pub async fn persist(&self, input: Input, luggage: Luggage) -> Result<Vec<Event>, Stop> {
+        self.persist_from(TRY_AGAIN, input, luggage).await
+    }
+
+    async fn persist_from(
+        &self,
+        mut wait: Duration,
+        input: Input,
+        luggage: Luggage,
+    ) -> Result<Vec<Event>, Stop> {
+        loop {
+            if let Some(done) = self.attempt(&input, &luggage).await {
+                return done;
+            }
+            if self.kernel.is_stopped() {
+                return Err(Stop::Broken);
+            }
+            tokio::time::sleep(wait).await;
+            wait = wait.saturating_mul(2).min(WAIT_MAX);
+        }
     }
 
     /// What came of a step; nothing did if it may be written another time.
@@ -197,5 +223,115 @@ impl Host {
     /// If none can come any more.
     pub async fn answer(&mut self) -> Result<(EventId, Answer), Stop> {
         self.answers.recv().await.ok_or(Stop::Stale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::folder;
+    use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, Store, StoreError, Writes};
+    use assay_session::{Effect, Inbound, Session, Status};
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A disk that says no so often.
+    struct Full {
+        store: SqliteStore,
+        left: Arc<AtomicU32>,
+    }
+
+    impl Store for Full {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.store.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            self.store.scan(range, limit)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            let counted = self
+                .left
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+            match counted {
+                Ok(_) => Err(StoreError::Start(std::io::ErrorKind::StorageFull.into())),
+                Err(_) => self.store.commit(writes),
+            }
+        }
+    }
+
+    fn voice(directory: &Path, left: &Arc<AtomicU32>) -> Voice {
+        let open = || SqliteStore::open(directory).expect("a store");
+        let (names, left) = (Arc::new(Names::default()), left.clone());
+        let (effects, _nobody) = mpsc::unbounded_channel();
+        let store = Box::new(Full { store: open(), left });
+        let started = Kernel::start(store, names.clone(), Arc::default(), Arc::default(), effects);
+        Voice {
+            kernel: started.expect("a thread").0,
+            reader: Reader::start(Box::new(open())).expect("a thread"),
+            names,
+            objects: directory.to_path_buf(),
+            key: SessionKey { workspace: "w".into(), id: "s".into() },
+            turn: TurnRef { number: 1, owner: "p".into(), generation: 1 },
+        }
+    }
+
+    async fn begin(voice: &Voice) -> Result<Step, ApiError> {
+        let (key, at) = (voice.key.clone(), voice.key.at(folder::STATES));
+        voice.kernel.run(move |unit| unit.put(at, &Session::default())).await?;
+        let send = Input::Send(vec![Inbound::Message { content: Vec::new() }]);
+        let taken = voice.kernel.run(move |unit| unit.step(&key, &send)).await?;
+        Ok(taken.expect("an idle session"))
+    }
+
+    /// Stores have runtimes of their own, so they are opened outside of this one.
+    fn run(check: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(check);
+    }
+
+    #[test]
+    fn what_a_session_cannot_do_without_is_tried_until_there_is_a_disk() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let left: Arc<AtomicU32> = Arc::default();
+        let voice = voice(directory.path(), &left);
+        // Far more often than engines try.
+        run(keeps_trying(&voice, &left, 10 * TRIES));
+    }
+
+    async fn keeps_trying(voice: &Voice, left: &AtomicU32, refusals: u32) {
+        let begun = begin(voice).await.expect("a disk");
+        assert_eq!(begun.effects, [Effect::Dispatch]);
+        let dispatch = Input::Dispatch { owner: "p".into() };
+        let error = assay_session::SessionError::new(
+            assay_session::ErrorKind::UnknownError,
+            "no".into(),
+            assay_session::RetryStatus::Terminal,
+        );
+        let said = vec![Said::RequestStart, Said::Failed(error)];
+        let failed = Input::Engine { turn: voice.turn.clone(), said };
+        for input in [dispatch, failed] {
+            left.store(refusals, Ordering::SeqCst);
+            let taken = voice.persist_from(Duration::ZERO, input, Luggage::default()).await;
+            assert!(taken.is_ok(), "{taken:?}");
+            assert_eq!(left.load(Ordering::SeqCst), 0);
+        }
+        let state = voice.reader.session_state(&voice.key).await.expect("a session");
+        assert_eq!((state.status, state.turns.len()), (Status::Idle, 0));
+    }
+
+    #[test]
+    fn nobody_tries_when_nothing_is_written_any_more() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let voice = voice(directory.path(), &Arc::default());
+        run(async {
+            begin(&voice).await.expect("a disk");
+            let job = voice.kernel.run(|_| -> Result<(), ApiError> { panic!("on purpose") });
+            job.await.expect_err("the thread is gone");
+            let dispatch = Input::Dispatch { owner: "p".into() };
+            let taken = voice.persist(dispatch, Luggage::default()).await;
+            assert_eq!(taken, Err(Stop::Broken));
+        });
     }
 }

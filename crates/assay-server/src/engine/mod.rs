@@ -5,6 +5,7 @@
 //! programs. The [`Runner`] starts one for each turn; tools run in the [`Room`] of the turn.
 
 mod acp;
+mod course;
 mod engines;
 mod fetch;
 mod host;

@@ -3,17 +3,11 @@
 //! Whatever is done here was durable before: effects come from commits.
 
 use super::Engines;
-use super::host::{Host, Luggage, Stop, TRIES, TRY_AGAIN, Voice};
-use super::memory::Entry;
-use super::room::Room;
-use crate::error::ApiError;
+use super::course::Course;
+use super::host::{Luggage, Voice};
 use crate::names::Names;
-use crate::net::Reach;
-use crate::store::{Kernel, Reader, SessionKey, SessionRecord, SessionSkill, Stored, folder};
-use assay_session::{
-    Answer, Body, Effect, ErrorKind, Event, EventId, Input, RetryStatus, Said, SessionError,
-    TurnRef,
-};
+use crate::store::{Kernel, Reader, SessionKey};
+use assay_session::{Answer, Effect, EventId, Input, TurnRef};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,12 +107,8 @@ impl Runner {
         let nobody = TurnRef { number: 0, owner: String::new(), generation: 0 };
         let voice = self.voice(key, nobody);
         tokio::spawn(async move {
-            for _ in 0..TRIES {
-                match voice.take(input.clone(), Luggage::default()).await {
-                    Err(error) if error.status >= 500 => tokio::time::sleep(TRY_AGAIN).await,
-                    _ => return,
-                }
-            }
+            // One that comes too late is none.
+            let _late = voice.persist(input, Luggage::default()).await;
         });
     }
 
@@ -134,149 +124,10 @@ impl Runner {
         let voice = self.voice(key.clone(), turn.clone());
         let (engines, holds) = (self.engines.clone(), self.holds.clone());
         tokio::spawn(async move {
-            play(&voice, &engines, prompt, holds, answers, stopped).await;
+            let course = Course { voice, engines, prompt, holds, room: Arc::default() };
+            course.run(answers, stopped).await;
             // The runner may be gone.
             let _unheard = ended.send((key, turn));
         });
     }
-}
-
-/// Plays a turn to its end, whichever comes first: its own, or that of somebody's patience.
-async fn play(
-    voice: &Voice,
-    engines: &Engines,
-    prompt: EventId,
-    holds: PathBuf,
-    answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
-    mut stopped: oneshot::Receiver<()>,
-) {
-    let mut room = None;
-    let ended = begin(voice, engines, prompt, holds, answers, &mut stopped, &mut room).await;
-    let (outputs, why) = match (&ended, room) {
-        (Ok(()), room) => {
-            if let Some(room) = room {
-                room.close().await;
-            }
-            return;
-        }
-        (Err(end), Some(room)) => (voice.leave(&room).await, end),
-        (Err(end), None) => (None, end),
-    };
-    if let End::Broken(why) = why {
-        // What stopped in the middle of its turn has to end it, too.
-        let error = SessionError::new(ErrorKind::UnknownError, why.clone(), RetryStatus::Terminal);
-        let said = vec![Said::Failed(error)];
-        let input = Input::Engine { turn: voice.turn.clone(), said };
-        let memory = voice.ending(Entry::Failed(why.clone()));
-        let luggage = Luggage { memory, outputs: outputs.clone() };
-        if voice.insist(input, luggage).await != Err(Stop::Stale) {
-            return;
-        }
-    }
-    // Nothing of the engine is left: what came after the interrupt may begin. If there was none,
-    // nobody waits for this.
-    let luggage = Luggage { memory: voice.ending(Entry::Interrupted), outputs };
-    let _nobody = voice.insist(Input::Aborted(voice.turn.clone()), luggage).await;
-}
-
-/// Why a turn ended that did not end itself.
-enum End {
-    /// It is over, or somebody wants it to be.
-    Stopped,
-    /// It cannot go on.
-    Broken(String),
-}
-
-impl From<Stop> for End {
-    fn from(stop: Stop) -> End {
-        match stop {
-            Stop::Stale => End::Stopped,
-            Stop::Broken => End::Broken(FAILED.to_string()),
-            Stop::TooLarge => End::Broken(TOO_LARGE.to_string()),
-        }
-    }
-}
-
-async fn begin(
-    voice: &Voice,
-    engines: &Engines,
-    prompt: EventId,
-    holds: PathBuf,
-    answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
-    stopped: &mut oneshot::Receiver<()>,
-    room: &mut Option<Arc<Room>>,
-) -> Result<(), End> {
-    let known = read_turn(voice, &prompt).await?;
-    let model = known.agent["model"]["id"].as_str().unwrap_or_default().to_string();
-    // No other one stands in for it.
-    let gone = || End::Broken(format!("this server has no model `{model}` any more"));
-    let engine = engines.engine(&model).ok_or_else(gone)?;
-    // The server and the environment may allow less than when the session began.
-    let allowed = engines.check_session(&known.agent, &known.config);
-    allowed.map_err(|error| End::Broken(format!("{NOT_ALLOWED}: {}", error.message)))?;
-    let reach = Reach::of(&known.config);
-    let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach);
-    let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
-    *room = Some(opened.clone());
-    let texts = known.prompt.iter().filter_map(|block| block["text"].as_str());
-    let text = texts.collect::<Vec<_>>().join("\n");
-    let host = Host {
-        voice: voice.clone(),
-        answers,
-        system: system(&known.agent, &known.skills),
-        agent: known.agent,
-        prompt: known.prompt,
-        text,
-        holds,
-        room: opened,
-        servers: Arc::default(),
-        servers_reach: Reach::of_servers(&known.config),
-        unwritten: Vec::new(),
-        remembered: 0,
-    };
-    tokio::select! {
-        played = engine.play(host) => Ok(played?),
-        _ = stopped => Err(End::Stopped),
-    }
-}
-
-const NOT_ALLOWED: &str = "this session is not allowed here any more";
-const FAILED: &str = "the engine of this turn failed; the log of the server says why";
-const TOO_LARGE: &str = "the turn was ended: it had more to say in one event than can be kept";
-
-/// What a turn begins with.
-struct Known {
-    agent: serde_json::Value,
-    skills: Vec<SessionSkill>,
-    prompt: Vec<serde_json::Value>,
-    /// That of the environment, as it is now.
-    config: serde_json::Value,
-}
-
-/// What an agent is told before anything else: who it is, and which skills it has.
-fn system(agent: &serde_json::Value, skills: &[SessionSkill]) -> Option<String> {
-    let own = agent["system"].as_str().map(str::to_string);
-    if skills.is_empty() {
-        return own;
-    }
-    let skill = |skill: &SessionSkill| format!("\n- {}: {}", skill.name, skill.description);
-    let list: String = skills.iter().map(skill).collect();
-    let what = "You have skills. Before you use one, read /workspace/skills/NAME/SKILL.md:";
-    Some(format!("{}{what}{list}", own.map_or_else(String::new, |own| own + "\n\n")))
-}
-
-async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
-    let (reader, key) = (&voice.reader, &voice.key);
-    let broken = |_: ApiError| Stop::Broken;
-    let record: Option<SessionRecord> =
-        reader.get(key.at(folder::SESSIONS)).await.map_err(broken)?;
-    let at = format!("{}/{prompt}", key.at(folder::EVENTS));
-    let event: Option<Event> = reader.get(at).await.map_err(broken)?;
-    let (Some(record), Some(event)) = (record, event) else { return Err(Stop::Stale) };
-    let Body::UserMessage { content } = event.body else { return Err(Stop::Broken) };
-    let at = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, record.environment_id);
-    let environment: Option<Stored> = reader.get(at).await.map_err(broken)?;
-    let config = environment.and_then(|found| found.wire.get("config").cloned());
-    let (agent, skills) = (record.agent, record.skills);
-    Ok(Known { agent, skills, prompt: content, config: config.unwrap_or_default() })
 }

@@ -88,6 +88,11 @@ impl Kernel {
         self.jobs.send(job).await.map_err(|_| ApiError::internal())?;
         answer.await.map_err(|_| ApiError::internal())?
     }
+
+    /// Whether nothing will ever be written any more.
+    pub fn is_stopped(&self) -> bool {
+        self.jobs.is_closed()
+    }
 }
 
 /// What a commit touches besides the store.
@@ -157,9 +162,7 @@ fn commit_group(
 mod tests {
     use super::*;
     use crate::store::folder;
-    use assay_ledger::keyed::{
-        KeyRange, Pair, SqliteStore, StoreError, VALUE_BYTES_MAX, Writes,
-    };
+    use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, VALUE_BYTES_MAX, Writes};
     use assay_session::{Inbound, Input, Session};
 
     /// A disk that takes nothing while it is told to.

@@ -34,6 +34,11 @@ impl Reader {
         Ok(Reader { jobs })
     }
 
+    /// Waits until nobody reads any more: the thread has panicked.
+    pub async fn stopped(&self) {
+        self.jobs.closed().await;
+    }
+
     /// Asks something.
     ///
     /// # Errors

@@ -157,7 +157,7 @@ impl World {
         let turn = self.engine.clone().or(self.stopping.clone())?;
         let said = self.said(voice, &small.calls)?;
         let ends = matches!(voice, Voice::Fail | Voice::Finish);
-        if ends && !self.session.waits.is_empty() {
+        if voice == Voice::Finish && !self.session.waits.is_empty() {
             return None;
         }
         if !ends {

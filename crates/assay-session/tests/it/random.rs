@@ -137,10 +137,10 @@ impl World {
                 None => Said::Thinking,
             },
         };
-        let ends = matches!(said, Said::Finished | Said::Failed(_));
-        if !ends {
+        let fails = matches!(said, Said::Failed(_));
+        if !fails && said != Said::Finished {
             self.take(Input::Engine { turn, said: vec![said] });
-        } else if self.bench.session.waits.is_empty() {
+        } else if fails || self.bench.session.waits.is_empty() {
             self.engine = None;
             self.observer.run_ended();
             assert!(self.take(Input::Engine { turn, said: vec![said] }));

@@ -2,8 +2,8 @@
 
 use super::support::{Bench, call, confirm, message, result};
 use assay_session::{
-    Answer, CallKind, Effect, EventId, Input, Refusal, Said, Status, ToolAnswer, Usage,
-    WAITS_OPEN_MAX,
+    Answer, CallKind, Effect, ErrorKind, EventId, Input, Refusal, RetryStatus, Said, SessionError,
+    Status, ToolAnswer, Usage, WAITS_OPEN_MAX,
 };
 use serde_json::Value;
 
@@ -65,7 +65,26 @@ fn parallel_calls_are_waited_for_together_and_answered_once() {
 }
 
 fn open_calls() -> Refusal {
-    Refusal::Engine("the end of a turn, or a new try, with open calls")
+    Refusal::Engine("a good end of a turn, or a new try, with open calls")
+}
+
+#[test]
+fn an_engine_that_fails_with_open_calls_ends_them_and_its_turn() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let calls = Said::Calls(vec![call(CallKind::Custom), call(CallKind::Ask)]);
+    bench.say(&turn, &[calls]).expect("current");
+    let custom = bench.last_id("agent.custom_tool_use");
+    let at = bench.log.len();
+    let error = SessionError::new(ErrorKind::UnknownError, "no".into(), RetryStatus::Terminal);
+    bench.say(&turn, &[Said::Failed(error)]).expect("at any moment");
+    let expected = ["agent.tool_result", "session.error", "session.status_idle"];
+    assert_eq!(bench.names(at), expected);
+    let late = bench.send(&[result(&custom, "4")]).map(drop);
+    assert_eq!(late, Err(Refusal::NoPendingCall(custom)));
+    bench.send(&[message("again")]).expect("idle");
+    bench.start();
 }
 
 #[test]
@@ -130,10 +149,10 @@ fn only_what_rests_is_archived_or_deleted() {
 #[test]
 fn an_update_says_what_changed_and_an_archived_session_takes_none() {
     let mut bench = Bench::default();
-    let update = |title: Option<serde_json::Value>| Input::Update { title, metadata: None };
+    let update = |title: Option<Value>| Input::Update { title, metadata: None };
     assert_eq!(bench.take(update(None)).expect("nothing").events.len(), 0);
     bench.send(&[message("hi")]).expect("idle");
-    let said = bench.take(update(Some(serde_json::Value::Null))).expect("also while it runs");
+    let said = bench.take(update(Some(Value::Null))).expect("also while it runs");
     let event = serde_json::to_value(&said.events[0]).expect("data");
     assert_eq!(event["type"], "session.updated");
     let fields = event.as_object().expect("flat");
