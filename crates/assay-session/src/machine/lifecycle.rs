@@ -67,6 +67,9 @@ impl Work<'_, '_> {
         self.session.aborting = None;
         match self.active().map(|turn| turn.state) {
             Some(TurnState::Paused) => {
+                // Beside what waits, something may have run.
+                self.close_request();
+                self.close_tools(RESTARTED);
                 if let Some(turn) = self.session.turns.front_mut() {
                     turn.lost = true;
                 }

@@ -77,6 +77,18 @@ impl<'a, 'b> Work<'a, 'b> {
     /// Ends what the active turn has begun: its request, its tools, its waits. Each that was
     /// started ends exactly once, whatever ends the turn.
     pub(super) fn close_open(&mut self, why: &str) {
+        self.close_request();
+        for wait in std::mem::take(&mut self.session.waits) {
+            if wait.kind == crate::wait::WaitKind::Confirmation {
+                self.failed_tool(wait.id.clone(), why);
+            }
+            self.remember(wait, CloseReason::Ended);
+        }
+        self.close_tools(why);
+    }
+
+    /// Ends the request of the active turn.
+    pub(super) fn close_request(&mut self) {
         if let Some(start) = self.session.open_span.take() {
             self.append(Body::ModelRequestEnd {
                 model_request_start_id: start,
@@ -84,12 +96,10 @@ impl<'a, 'b> Work<'a, 'b> {
                 model_usage: Usage::default(),
             });
         }
-        for wait in std::mem::take(&mut self.session.waits) {
-            if wait.kind == crate::wait::WaitKind::Confirmation {
-                self.failed_tool(wait.id.clone(), why);
-            }
-            self.remember(wait, CloseReason::Ended);
-        }
+    }
+
+    /// Ends the tools of the active turn that run, and none that waits.
+    pub(super) fn close_tools(&mut self, why: &str) {
         for call in std::mem::take(&mut self.session.open_tools) {
             self.failed_tool(call, why);
         }

@@ -19,6 +19,7 @@ pub const ABORTS_WHAT_RUNS: &str = "only what runs is told to stop";
 pub const STATUS_IN_LOG: &str = "the log says the status";
 pub const RESTS_FOR_A_REASON: &str = "who rests says for what";
 pub const REST_IS_REST: &str = "in a session without turns everything has ended";
+pub const NOTHING_OUTLIVES_A_RESTART: &str = "after a restart only what waits has not ended";
 pub const ONE_LEFT_ACCEPTED: &str = "only the first turn has begun";
 
 /// What was seen of a session.
@@ -54,6 +55,14 @@ impl Observer {
     /// The run has ended: an engine said so, or the process is gone.
     pub fn run_ended(&mut self) {
         self.at_work = None;
+    }
+
+    /// The process was started again, and what it had left was taken up.
+    pub fn recovered(&mut self, session: &Session) {
+        let waits: BTreeSet<&EventId> = session.waits.iter().map(|wait| &wait.id).collect();
+        let mut open = self.tools.iter().filter(|(_, (_, results))| *results == 0);
+        let all_wait = open.all(|(call, _)| waits.contains(call));
+        self.check(all_wait && self.open_spans.is_empty(), NOTHING_OUTLIVES_A_RESTART);
     }
 
     /// Messages whose turn may still start.
@@ -145,6 +154,9 @@ impl Observer {
             let is_still = matches!(session.status, Status::Idle | Status::Terminated);
             let all_ended = self.tools.values().all(|(_, results)| *results == 1);
             self.check(is_still && all_ended && self.open_spans.is_empty(), REST_IS_REST);
+            // The state has nothing of them either: it does not grow with the log.
+            let has_none = session.open_tools.is_empty() && session.mcp_calls.is_empty();
+            self.check(has_none && session.open_span.is_none(), REST_IS_REST);
         }
         let mut beyond_first = session.turns.iter().skip(1);
         let all_wait = beyond_first.all(|turn| turn.state == TurnState::Accepted);

@@ -223,6 +223,7 @@ impl World {
         self.observer.run_ended();
         let recovered = self.take(small.mistake, Input::Recover);
         self.observer.check(recovered, ALWAYS_RECOVERS);
+        self.observer.recovered(&self.session);
         Some(())
     }
 

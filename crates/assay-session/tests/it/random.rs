@@ -166,6 +166,8 @@ impl World {
         self.processes += 1;
         self.observer.run_ended();
         assert!(self.take(Input::Recover));
+        self.observer.recovered(&self.bench.session);
+        assert_eq!(self.observer.broken, [""; 0]);
     }
 
     /// Lets everything that is owed happen, and nothing else.

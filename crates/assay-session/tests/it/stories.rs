@@ -2,8 +2,8 @@
 
 use super::support::{Bench, call, confirm, message, result};
 use assay_session::{
-    Answer, CallKind, Effect, ErrorKind, EventId, Input, Refusal, RetryStatus, Said, SessionError,
-    Status, ToolAnswer, Usage, WAITS_OPEN_MAX,
+    Answer, Call, CallKind, Effect, ErrorKind, EventId, Input, Refusal, RetryStatus, Said,
+    SessionError, Status, ToolAnswer, Usage, WAITS_OPEN_MAX,
 };
 use serde_json::Value;
 
@@ -274,4 +274,28 @@ fn equal_answers_have_equal_fingerprints_and_others_do_not() {
     }
     let turned = result(&[r#"{"b":[2],"a":"1"}"#], false);
     assert_eq!(turned.fingerprint(), answers[2].fingerprint(), "the order of fields is nothing");
+}
+
+#[test]
+fn a_tool_that_ran_beside_a_wait_ends_with_the_restart_and_the_wait_does_not() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let of_server = Call { server: Some("s".into()), ..call(CallKind::Ask) };
+    let calls = vec![call(CallKind::Custom), call(CallKind::Ask), of_server];
+    bench.say(&turn, &[Said::Calls(calls)]).expect("current");
+    let custom = bench.last_id("agent.custom_tool_use");
+    for id in [bench.last_id("agent.tool_use"), bench.last_id("agent.mcp_tool_use")] {
+        bench.send(&[confirm(&id, ToolAnswer::Allow)]).expect("it waits");
+    }
+    let at = bench.log.len();
+    bench.take(Input::Recover).expect("always");
+    assert_eq!(bench.names(at), ["agent.tool_result", "agent.mcp_tool_result"]);
+    assert!(serde_json::to_string(&bench.log[at..]).expect("data").contains("was restarted"));
+    assert_eq!(bench.session.waits.len(), 1);
+    bench.take(Input::Recover).expect("again is nothing");
+    let at = bench.log.len();
+    bench.send(&[result(&custom, "4")]).expect("it still waits");
+    let expected = ["user.custom_tool_result", "session.error", "session.status_idle"];
+    assert_eq!(bench.names(at), expected);
 }
