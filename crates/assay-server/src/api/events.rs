@@ -6,11 +6,12 @@ use super::query::Times;
 use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::missing;
+use crate::engine::remember_interrupt;
 use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::store::{Line, SessionKey, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
-use assay_session::{EVENT_TYPES, Echo, Inbound, Input, Refusal, Session, prefix};
+use assay_session::{EVENT_TYPES, Echo, Effect, Inbound, Input, Refusal, Session, prefix};
 use axum::body::Bytes;
 use serde_json::Value;
 
@@ -87,6 +88,11 @@ pub fn send_events(
         Refusal::TooManyTurns => ApiError::too_many(refusal.to_string()),
         other => ApiError::invalid(other.to_string()),
     })?;
+    for effect in &taken.effects {
+        if let Effect::Abort(turn) = effect {
+            remember_interrupt(unit, key, turn)?;
+        }
+    }
     let mut data = Vec::with_capacity(taken.echoes.len());
     for echo in taken.echoes {
         data.push(match echo {

@@ -11,7 +11,7 @@ use super::room::Room;
 use crate::error::ApiError;
 use crate::names::Names;
 use crate::net::Reach;
-use crate::store::{Kernel, Reader, SessionKey};
+use crate::store::{Kernel, Reader, SessionKey, Unit};
 use assay_session::{Answer, Event, EventId, Input, Said, Step, TurnRef};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -145,6 +145,19 @@ impl Voice {
     pub fn ending(&self, entry: Entry) -> Vec<(String, Entry)> {
         vec![(end_key(&self.key, self.turn.number), entry)]
     }
+}
+
+/// Remembers that a turn was interrupted, in the commit that interrupts it: so it is none that was
+/// cut off, whatever happens before its engine has stopped.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn remember_interrupt(
+    unit: &mut Unit,
+    key: &SessionKey,
+    turn: &TurnRef,
+) -> Result<(), ApiError> {
+    unit.put(end_key(key, turn.number), &Entry::Interrupted)
 }
 
 /// What an engine has of the server.

@@ -21,7 +21,7 @@ mod script;
 mod toolbox;
 
 pub use engines::{Engines, Offer};
-pub use host::{Host, Stop};
+pub use host::{Host, Stop, remember_interrupt};
 pub use memory::Entry;
 pub use options::{AcpConfig, ConfigError, EngineConfig, EngineError, EngineOptions, ModelConfig};
 pub use outputs::forget_outputs;

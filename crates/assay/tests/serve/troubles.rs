@@ -118,6 +118,26 @@ fn a_turn_that_a_restart_cut_off_is_not_run_again_and_the_model_is_told() {
 }
 
 #[test]
+fn an_interrupted_turn_is_none_that_was_cut_off_even_if_the_server_dies_then() {
+    let endpoint = Endpoint::start();
+    let mut server = endpoint.server("");
+    let session = session(&server);
+    // Outputs are taken before an interrupted turn is over, and so much takes a while.
+    let make = "for i in 1 2 3 4; do head -c 25000000 /dev/zero > $ASSAY_OUTPUTS/$i; done";
+    endpoint.give([calls(vec![call("t1", "bash", json!({"command": make}))]), Gives::Endless]);
+    server.say(&session, "remember the word plum");
+    endpoint.wait_asked(2);
+    let interrupt = json!({"events": [{"type": "user.interrupt"}]});
+    server.ok("POST", &events_path(&session), &interrupt);
+    server.kill_and_restart();
+    endpoint.give([says("Plum.")]);
+    server.turn(&session, "which word?");
+    let asked = endpoint.asked();
+    let told = asked[2]["messages"].to_string();
+    assert!(told.contains("plum") && !told.contains("cut off"), "{told}");
+}
+
+#[test]
 fn the_key_of_an_endpoint_is_in_nothing_that_anybody_sees() {
     let endpoint = Endpoint::start();
     let server = endpoint.server("");
