@@ -79,8 +79,28 @@ pub fn discard(session: &Path, id: &str) {
 /// If something cannot be read or written, or is neither a file nor a directory.
 pub fn place_skill(tree: &Path, session: &Path, name: &str) -> Result<()> {
     let place = session.join(WORKSPACE).join(SKILLS).join(name);
-    copy_tree(tree, &place)?;
+    unless_retired(tree, || copy_tree(tree, &place))?;
     sync_directory(&session.join(WORKSPACE).join(SKILLS))
+}
+
+/// Does something with a tree that must be whole until the end: one that is [retired](retire) loses
+/// its name before it loses anything else.
+fn unless_retired<T>(tree: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let done = work()?;
+    match tree.try_exists()? {
+        true => Ok(done),
+        false => Err(Error::new(ErrorKind::NotFound, "the skill was deleted meanwhile")),
+    }
+}
+
+/// Takes a tree away that others may be reading. One that is not there is no error.
+///
+/// # Errors
+/// If it cannot be removed.
+pub fn retire(tree: &Path) -> Result<()> {
+    let gone = tree.with_extension("gone");
+    absent_is_fine(std::fs::rename(tree, &gone))?;
+    remove(&gone)
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
@@ -124,6 +144,10 @@ pub fn write_tree(tree: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
 /// # Errors
 /// If something cannot be read.
 pub fn read_tree(tree: &Path) -> Result<Vec<(String, Vec<u8>)>> {
+    unless_retired(tree, || read_files(tree))
+}
+
+fn read_files(tree: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     let (mut files, mut left) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(directory) = left.pop() {
         for entry in std::fs::read_dir(tree.join(&directory))? {
@@ -223,6 +247,12 @@ mod tests {
         assert_eq!(read_tree(&tree).expect("read"), files);
         place_skill(&tree, &session, "name").expect("placed");
         assert_eq!(read_tree(&session.join("workspace/skills/name")).expect("read"), files);
+        // Whatever was read of one that goes meanwhile may be a part of it.
+        let late = unless_retired(&tree, || retire(&tree)).expect_err("it was there before");
+        assert_eq!(late.kind(), ErrorKind::NotFound);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("there").count(), 1, "all is gone");
+        retire(&tree).expect("gone is gone");
+        place_skill(&tree, &session, "name").expect_err("nothing to copy");
         let bad = [("a".to_string(), vec![]), ("a/b".to_string(), vec![])];
         write_tree(&directory.path().join("u"), &bad).expect_err("a file is no directory");
         assert!(!directory.path().join("u").exists() && !directory.path().join("u.new").exists());

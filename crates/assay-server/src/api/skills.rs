@@ -148,7 +148,7 @@ pub async fn receive(
 /// Takes files away that no record names.
 pub async fn forget(app: &App, version_id: &str) -> Result<(), ApiError> {
     let tree = app.skills.join(version_id);
-    blocking(move || placing::remove(&tree)).await
+    blocking(move || placing::retire(&tree)).await
 }
 
 /// `POST /v1/skills`

@@ -120,15 +120,21 @@ pub(super) fn replace(
     key: &SessionKey,
     outputs: &[Kept],
 ) -> Result<Vec<String>, ApiError> {
-    let mut removed = known(unit, key)?;
-    removed.retain(|old| !outputs.contains(old));
-    take_away(unit, key, &removed);
-    for kept in outputs {
-        let at = file_key(key, &kept.id);
-        // One that a client deleted meanwhile is there again.
-        if unit.get::<Stored>(&at)?.is_none() {
-            unit.put(at, &stored(key, kept))?;
+    let (mut gone, mut removed) = (Vec::new(), Vec::new());
+    let known = known(unit, key)?;
+    for old in &known {
+        let is_deleted = unit.get::<Stored>(&file_key(key, &old.id))?.is_none();
+        if !outputs.contains(old) {
+            removed.push(old.clone());
+        } else if is_deleted {
+            // By a client, meanwhile: its bytes go, too. The next turn takes them anew.
+            gone.push(old.clone());
         }
+    }
+    take_away(unit, key, &removed);
+    take_away(unit, key, &gone);
+    for kept in outputs.iter().filter(|kept| !known.contains(kept)) {
+        unit.put(file_key(key, &kept.id), &stored(key, kept))?;
         unit.put(format!("{}/{}", key.at(folder::OUTPUTS), kept.name), kept)?;
     }
     Ok(removed.into_iter().map(|old| old.id).collect())
@@ -179,5 +185,48 @@ fn mime(name: &str) -> &'static str {
         Some("png") => "image/png",
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Kernel;
+    use assay_ledger::keyed::SqliteStore;
+    use std::sync::Arc;
+
+    fn kept(name: &str, id: &str) -> Kept {
+        Kept { name: name.to_string(), id: id.to_string(), bytes: 1, sha256: "s".to_string() }
+    }
+
+    #[test]
+    fn a_file_that_was_deleted_while_it_was_looked_at_does_not_come_back_without_bytes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Box::new(SqliteStore::open(directory.path()).expect("a new store"));
+        let (effects, _nobody) = tokio::sync::mpsc::unbounded_channel();
+        let started = Kernel::start(store, Arc::default(), Arc::default(), Arc::default(), effects);
+        let kernel = started.expect("a thread").0;
+        let key = SessionKey { workspace: "w".into(), id: "s".into() };
+        let see = move |unit: &mut Unit, outputs: &[Kept]| {
+            let removed = replace(unit, &key, outputs)?;
+            let files = ["f1", "f2", "f3"].map(|id| unit.get::<Stored>(&file_key(&key, id)));
+            let files = files.map(|file| file.is_ok_and(|file| file.is_some()));
+            let names: Vec<String> = known(unit, &key)?.into_iter().map(|one| one.name).collect();
+            Ok::<_, ApiError>((removed, files, names.join(" ")))
+        };
+        let (one, two) = (kept("a", "f1"), kept("b", "f2"));
+        let job = kernel.run(move |unit| {
+            let first = see(unit, &[one.clone(), two.clone()])?;
+            unit.transaction.delete("files/w/f1".to_string());
+            let second = see(unit, &[one, two])?;
+            // The same name with other bytes, and one name less.
+            let third = see(unit, &[kept("b", "f3")])?;
+            Ok([first, second, third])
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let [first, second, third] = runtime.block_on(job).expect("a disk");
+        assert_eq!(first, (Vec::new(), [true, true, false], "a b".to_string()));
+        assert_eq!(second, (Vec::new(), [false, true, false], "b".to_string()));
+        assert_eq!(third, (vec!["f2".to_string()], [false, false, true], "b".to_string()));
     }
 }
