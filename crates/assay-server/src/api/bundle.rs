@@ -15,6 +15,8 @@ pub const BYTES_MAX: usize = 100 * 1000 * 1000;
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
 const PATH_BYTES_MAX: usize = 500;
+/// Of each part of a path: file systems have no longer names.
+const PART_BYTES_MAX: usize = 255;
 /// What zips begin with.
 const ZIP: &[u8] = b"PK\x03\x04";
 /// Names that would say that a skill is somebody else's.
@@ -76,7 +78,7 @@ pub fn read_bundle(mut parts: Files) -> Result<Bundle, ApiError> {
 
 /// The folder and the rest of a path that leads nowhere else.
 fn split(path: &str) -> Result<(&str, &str), ApiError> {
-    let is_name = |part: &str| !["", ".", ".."].contains(&part);
+    let is_name = |part: &str| !["", ".", ".."].contains(&part) && part.len() <= PART_BYTES_MAX;
     let is_good = |c: char| !c.is_control() && c != '\\';
     let shown: String = path.chars().take(64).collect();
     match path.split_once('/') {
@@ -87,7 +89,10 @@ fn split(path: &str) -> Result<(&str, &str), ApiError> {
         {
             Ok((top, rest))
         }
-        _ => Err(bad(format!("{shown:?} must be a path like `my-skill/SKILL.md`"))),
+        _ => Err(bad(format!(
+            "{shown:?} must be a path like `my-skill/SKILL.md`, of at most {PATH_BYTES_MAX} bytes \
+             and {PART_BYTES_MAX} in each part"
+        ))),
     }
 }
 
@@ -233,6 +238,7 @@ mod tests {
             (vec![part("SKILL.md", MANUAL)], "must be a path like"),
             (vec![part("tables/../SKILL.md", MANUAL)], "must be a path like"),
             (vec![part("/tables/SKILL.md", MANUAL)], "must be a path like"),
+            (vec![part(&format!("tables/{}", "x".repeat(256)), "")], "must be a path like"),
             (vec![part("tables/SKILL.md", MANUAL), part("b/x", "")], "in one folder"),
             (vec![part("tables/SKILL.md", MANUAL), part("tables/SKILL.md", "")], "there twice"),
             (

@@ -130,7 +130,9 @@ pub async fn receive(
     body: Body,
 ) -> Result<(Option<String>, SkillVersion), ApiError> {
     let parts = read_parts(call.headers.clone(), body, UPLOAD_BYTES_MAX).await?;
-    let (title, bundle) = understand(parts)?;
+    // Inflating a zip takes its time.
+    let understood = tokio::task::spawn_blocking(move || understand(parts)).await;
+    let (title, bundle) = understood.map_err(|_| ApiError::internal())??;
     let now = now_ms();
     let version = SkillVersion {
         id: app.names.next(prefix::SKILL_VERSION),

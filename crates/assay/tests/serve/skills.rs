@@ -110,3 +110,16 @@ fn what_is_no_skill_or_cannot_be_read_by_an_agent_is_refused() {
     let left = std::fs::read_dir(server.data.join("workspaces/default"));
     assert_eq!(left.map_or(0, Iterator::count), 0);
 }
+
+#[test]
+fn names_in_a_skill_may_be_as_long_as_file_systems_have_them_and_no_longer() {
+    let server = Server::start();
+    let manual = manual("tables", "x");
+    for (bytes, status) in [(256, 400), (255, 200)] {
+        let long = format!("tables/x/{}", "y".repeat(bytes));
+        let parts = [("files[]", "tables/SKILL.md", manual.as_str()), ("files[]", &long, "z")];
+        let answer = server.upload("/v1/skills", &parts);
+        assert_eq!(answer.status, status, "{bytes}: {}", answer.body);
+        assert!(status == 200 || answer.message().contains("255 in each part"), "{}", answer.body);
+    }
+}
