@@ -138,7 +138,7 @@ pub(super) fn named_call(agent: &Value, name: &str, input: Map<String, Value>) -
         Some((server, tool)) => (Some(server), tool),
         None => (None, name.to_string()),
     };
-    Wanted { server, name, input, written: None }
+    Wanted { server, name, input, call_id: None, written: None, refused: None }
 }
 
 fn shortened(why: &str) -> String {

@@ -19,6 +19,7 @@ mod outputs;
 mod postgres;
 mod requests;
 mod resources;
+mod results;
 mod server;
 mod skills;
 mod startup;
