@@ -29,6 +29,8 @@ pub use runner::Runner;
 pub use script::{Script, ScriptError};
 pub use toolbox::Wanted;
 
+pub(crate) use mcp::MCP_PREFIX;
+
 use std::future::Future;
 use std::pin::Pin;
 
