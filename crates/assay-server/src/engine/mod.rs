@@ -8,6 +8,7 @@ mod acp;
 mod engines;
 mod fetch;
 mod host;
+mod keyring;
 mod mcp;
 mod memory;
 mod model;

@@ -4,11 +4,13 @@
 
 use super::Engines;
 use super::host::{Host, Luggage, Stop, TRIES, TRY_AGAIN, Voice};
+use super::keyring::Keyring;
 use super::memory::Entry;
 use super::room::Room;
 use crate::error::ApiError;
 use crate::names::Names;
 use crate::net::Reach;
+use crate::sealing::Sealer;
 use crate::store::{Kernel, Reader, SessionKey, SessionRecord, SessionSkill, Stored, folder};
 use assay_session::{
     Answer, Body, Effect, ErrorKind, Event, EventId, Input, RetryStatus, Said, SessionError,
@@ -43,6 +45,8 @@ pub struct Runner {
     pub holds: PathBuf,
     /// Where the bytes of files are.
     pub objects: PathBuf,
+    /// Opens secrets.
+    pub sealer: Arc<Sealer>,
 }
 
 impl Runner {
@@ -104,6 +108,7 @@ impl Runner {
             reader: self.reader.clone(),
             names: self.names.clone(),
             objects: self.objects.clone(),
+            sealer: self.sealer.clone(),
             key,
             turn,
         }
@@ -225,6 +230,7 @@ async fn begin(
         holds,
         room: opened,
         servers: Arc::default(),
+        keyring: keyring(voice, known.vault_ids),
         servers_reach: known.servers_reach,
         unwritten: Vec::new(),
         remembered: 0,
@@ -235,12 +241,18 @@ async fn begin(
     }
 }
 
+fn keyring(voice: &Voice, vaults: Vec<String>) -> Keyring {
+    let (reader, sealer) = (voice.reader.clone(), voice.sealer.clone());
+    Keyring { reader, sealer, workspace: voice.key.workspace.clone(), vaults }
+}
+
 const FAILED: &str = "the engine of this turn failed; the log of the server says why";
 
 /// What a turn begins with.
 struct Known {
     agent: serde_json::Value,
     skills: Vec<SessionSkill>,
+    vault_ids: Vec<String>,
     prompt: Vec<serde_json::Value>,
     reach: Reach,
     servers_reach: Reach,
@@ -272,6 +284,6 @@ async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
     let config = environment.and_then(|found| found.wire.get("config").cloned());
     let config = config.unwrap_or_default();
     let (reach, servers_reach) = (Reach::of(&config), Reach::of_servers(&config));
-    let (agent, skills) = (record.agent, record.skills);
-    Ok(Known { agent, skills, prompt: content, reach, servers_reach })
+    let SessionRecord { agent, skills, vault_ids, .. } = record;
+    Ok(Known { agent, skills, vault_ids, prompt: content, reach, servers_reach })
 }

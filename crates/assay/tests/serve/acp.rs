@@ -121,4 +121,10 @@ fn what_such_an_agent_could_not_keep_is_refused() {
     let wish = json!({"agent": agent["id"], "environment_id": closed["id"]});
     let answer = server.call("POST", "/v1/sessions", &wish);
     assert_eq!((answer.status, answer.message().contains("unrestricted")), (400, true));
+    let vault = server.ok("POST", "/v1/vaults", &json!({"display_name": "v"}));
+    let open = server.ok("POST", "/v1/environments", &environment());
+    let wish = json!({"agent": agent["id"], "environment_id": open["id"],
+        "vault_ids": [vault["id"]]});
+    let answer = server.call("POST", "/v1/sessions", &wish);
+    assert_eq!((answer.status, answer.message().contains("vault_ids")), (400, true));
 }

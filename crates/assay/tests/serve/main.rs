@@ -9,6 +9,7 @@ mod crash;
 mod database;
 mod endpoint;
 mod fetch;
+mod keyring;
 mod keys;
 mod limits;
 mod malformed;

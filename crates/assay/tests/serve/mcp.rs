@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 /// A server with some tools; `wants` is the token without which it answers nobody.
-fn mcp_server(wants: Option<&'static str>) -> (u16, Arc<Mutex<Vec<String>>>) {
+pub fn mcp_server(wants: Option<&'static str>) -> (u16, Arc<Mutex<Vec<String>>>) {
     mcp_server_with(wants, Vec::new())
 }
 
@@ -90,12 +90,12 @@ fn tool(name: &str) -> Value {
     json!({"name": name, "description": "d", "inputSchema": schema})
 }
 
-fn server(endpoint: &Endpoint, port: u16) -> Server {
+pub fn server(endpoint: &Endpoint, port: u16) -> Server {
     let origin = format!("--local-origin=mcp.example.test=127.0.0.1:{port}");
     Server::with(Setup { args: vec![origin], ..endpoint.setup("") })
 }
 
-fn agent(url: &str) -> Value {
+pub fn agent(url: &str) -> Value {
     let allow = json!({"type": "always_allow"});
     json!({
         "name": "a", "model": "m",
@@ -109,9 +109,9 @@ fn agent(url: &str) -> Value {
     })
 }
 
-const URL: &str = "http://mcp.example.test/mcp";
+pub const URL: &str = "http://mcp.example.test/mcp";
 
-fn environment(allows: bool) -> Value {
+pub fn environment(allows: bool) -> Value {
     let networking = json!({"type": "limited", "allow_mcp_servers": allows});
     json!({"name": "e", "config": {"type": "cloud", "networking": networking}})
 }

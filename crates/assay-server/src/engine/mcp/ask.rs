@@ -1,6 +1,8 @@
-//! One MCP server, asked by streamable HTTP: every request through the guard.
+//! One MCP server, asked by streamable HTTP: every request through the guard, each with the key as
+//! it is then.
 
 use super::super::fetch::authority;
+use super::super::keyring::{KeyError, KeyOf};
 use super::CALL_TIME_MAX;
 use crate::net::{Client, Guard, GuardError, NetError, Reach};
 use bytes::Bytes;
@@ -8,7 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -30,6 +32,8 @@ pub(super) struct Asker {
     pub client: Client,
     pub guard: Guard,
     pub reach: Reach,
+    /// Who asks, if a vault of the session knows the server.
+    pub key: Option<KeyOf>,
 }
 
 /// Why a server was not asked, or did not answer.
@@ -43,6 +47,8 @@ pub(super) enum AskError {
     Status(StatusCode),
     #[error("{UNAUTHENTICATED}")]
     Unauthenticated,
+    #[error(transparent)]
+    Key(#[from] KeyError),
     #[error("the request or the answer is no HTTP: {0}")]
     Http(String),
 }
@@ -77,6 +83,11 @@ impl Asker {
             .header(ACCEPT, "text/event-stream, application/json");
         if let Some(session) = session {
             request = request.header("mcp-session-id", session);
+        }
+        if let Some(key) = &self.key
+            && let Some(header) = key.header().await.map_err(failure)?
+        {
+            request = request.header(AUTHORIZATION, header);
         }
         for (name, value) in headers {
             request = request.header(name, value);

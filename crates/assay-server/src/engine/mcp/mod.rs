@@ -8,6 +8,7 @@ mod ask;
 mod shown;
 
 use super::host::{Host, Stop};
+use super::keyring::KeyOf;
 use super::room::Gave;
 use super::toolbox::{Wanted, cut};
 use crate::api::{ToolAccess, mcp_access};
@@ -51,6 +52,7 @@ struct Server {
     name: String,
     service: RunningService<RoleClient, ()>,
     tools: Vec<Tool>,
+    key: Option<KeyOf>,
 }
 
 /// What a model calls a tool.
@@ -70,8 +72,11 @@ impl Server {
         let in_words = |tool: &Tool| {
             let name = model_name(&self.name, &tool.name)?;
             let description = tool.description.as_deref().unwrap_or_default();
-            let words = json!({"name": name, "description": description,
+            let mut words = json!({"name": name, "description": description,
                 "input_schema": *tool.input_schema});
+            if let Some(key) = &self.key {
+                key.hide_in(&mut words);
+            }
             (words.to_string().len() <= TOOL_BYTES_MAX).then_some(words)
         };
         let tools = self.tools.iter().filter(is_enabled);
@@ -113,6 +118,12 @@ impl Servers {
         let Some(server) = self.servers.iter().find(|known| known.name == server) else {
             return Gave::text("this server cannot be reached", true);
         };
+        let hidden = |mut value: Value| {
+            if let Some(key) = &server.key {
+                key.hide_in(&mut value);
+            }
+            value
+        };
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(input);
         let called = tokio::time::timeout(CALL_TIME_MAX, server.service.call_tool(params)).await;
         match called {
@@ -120,8 +131,11 @@ impl Servers {
                 let seconds = CALL_TIME_MAX.as_secs();
                 Gave::text(format!("the tool took longer than {seconds} s"), true)
             }
-            Ok(Err(error)) => Gave::text(shortened(&error.to_string()), true),
-            Ok(Ok(result)) => shown(&json!(result)),
+            Ok(Err(error)) => {
+                let why = hidden(json!(error.to_string()));
+                Gave::text(shortened(why.as_str().unwrap_or_default()), true)
+            }
+            Ok(Ok(result)) => shown(&hidden(json!(result))),
         }
     }
 }
@@ -161,8 +175,9 @@ impl Host {
         let mut begin = Vec::new();
         for server in &known {
             let word = |field: &str| server[field].as_str().unwrap_or_default().to_string();
+            let key = self.keyring.key_of(&word("url")).await.map_err(|_| Stop::Broken)?;
             let (client, guard) = (client.clone(), guard.clone());
-            let asker = Asker { client, guard, reach: self.servers_reach.clone() };
+            let asker = Asker { client, guard, reach: self.servers_reach.clone(), key };
             begin.push(connect(word("name"), word("url"), asker));
         }
         let begun = futures_util::future::join_all(begin).await;
@@ -180,12 +195,14 @@ impl Host {
 }
 
 async fn connect(name: String, url: String, asker: Asker) -> Result<Server, Box<SessionError>> {
+    let key = asker.key.clone();
     let failed = |why: String| {
         // The library wraps what the server answered into words of its own.
         let kind = match why.contains(UNAUTHENTICATED) {
             true => ErrorKind::McpAuthenticationFailedError,
             false => ErrorKind::McpConnectionFailedError,
         };
+        let why = key.as_ref().map_or_else(|| why.clone(), |key| key.hide(&why));
         let message = shortened(&format!("the MCP server `{name}`: {why}"));
         let error = SessionError::new(kind, message, RetryStatus::Terminal);
         Box::new(SessionError { mcp_server_name: Some(name.clone()), ..error })
@@ -200,7 +217,7 @@ async fn connect(name: String, url: String, asker: Asker) -> Result<Server, Box<
     let begun = tokio::time::timeout(BEGIN_TIME_MAX, begin).await;
     let begun = begun.unwrap_or_else(|_| Err("it did not answer in time".to_string()));
     let (service, tools) = begun.map_err(failed)?;
-    Ok(Server { name, service, tools })
+    Ok(Server { name, service, tools, key })
 }
 
 /// The tools of a server: its list may be cut into pages, and have no end.
