@@ -264,9 +264,13 @@ fn system(agent: &serde_json::Value, skills: &[SessionSkill]) -> Option<String> 
     if skills.is_empty() {
         return own;
     }
-    let skill = |skill: &SessionSkill| format!("\n- {}: {}", skill.name, skill.description);
+    let skill = |skill: &SessionSkill| {
+        let words: Vec<&str> = skill.description.split_whitespace().collect();
+        let (name, description) = (&skill.name, words.join(" "));
+        format!("\n- {name}: {description} (read /workspace/skills/{name}/SKILL.md)")
+    };
     let list: String = skills.iter().map(skill).collect();
-    let what = "You have skills. Before you use one, read /workspace/skills/NAME/SKILL.md:";
+    let what = "You have skills. Before you use one, read what it says:";
     Some(format!("{}{what}{list}", own.map_or_else(String::new, |own| own + "\n\n")))
 }
 
