@@ -62,7 +62,7 @@ async fn hold(conversation: Conversation) -> Result<(), Error> {
         .name("assay")
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
-                if let Some(event) = understood(notification.update) {
+                for event in understood(notification.update) {
                     let _unheard = updates.send(Heard::Event(event));
                 }
                 Ok(())
@@ -116,27 +116,35 @@ async fn take_turn(
     Ok(())
 }
 
-fn understood(update: SessionUpdate) -> Option<AgentEvent> {
+fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
     let words = |content: ContentBlock| match content {
-        ContentBlock::Text(text) => Some(shortened(&text.text)),
+        ContentBlock::Text(text) => Some(text.text),
+        _ => None,
+    };
+    let result = |status: ToolCallStatus| match status {
+        ToolCallStatus::Completed => Some(AgentEvent::ToolResult { ok: true }),
+        ToolCallStatus::Failed => Some(AgentEvent::ToolResult { ok: false }),
         _ => None,
     };
     match update {
+        // Whole: for some who listen this is the answer, and an agent may give it in one piece.
         SessionUpdate::AgentMessageChunk(chunk) => {
-            Some(AgentEvent::Text { text: words(chunk.content)? })
+            words(chunk.content).map(|text| AgentEvent::Text { text }).into_iter().collect()
         }
         SessionUpdate::AgentThoughtChunk(chunk) => {
-            Some(AgentEvent::Thought { text: words(chunk.content)? })
+            let text = words(chunk.content).map(|text| shortened(&text));
+            text.map(|text| AgentEvent::Thought { text }).into_iter().collect()
         }
         SessionUpdate::ToolCall(call) => {
-            Some(AgentEvent::ToolUse { name: shortened(&call.title), detail: String::new() })
+            let name = shortened(&call.title);
+            let used = AgentEvent::ToolUse { name, detail: String::new() };
+            // It may have ended before it is told.
+            [Some(used), result(call.status)].into_iter().flatten().collect()
         }
-        SessionUpdate::ToolCallUpdate(update) => match update.fields.status? {
-            ToolCallStatus::Completed => Some(AgentEvent::ToolResult { ok: true }),
-            ToolCallStatus::Failed => Some(AgentEvent::ToolResult { ok: false }),
-            _ => None,
-        },
-        _ => None,
+        SessionUpdate::ToolCallUpdate(update) => {
+            update.fields.status.and_then(result).into_iter().collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest text in an event, in bytes; the rest is in the log.
+/// The longest text in an event, in bytes; the rest is in the log. What an agent says by the Agent
+/// Client Protocol is whole, as long as a line may be.
 pub const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// Something an agent did or said. For screens and logs: nothing is decided by it, except that a

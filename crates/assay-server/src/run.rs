@@ -164,6 +164,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let reader = Reader::start(reads).map_err(ServeError::Start)?;
     let lost = |error: ApiError| ServeError::Recover(error.message);
     let sealer = open_sealer(&kernel, &reader, &options.master_key, &options.data).await?;
+    let sealer = Arc::new(sealer);
     count_sessions(&reader, &counters).await.map_err(lost)?;
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
     sweep_all(&reader, &options.data).await.map_err(lost)?;
@@ -176,6 +177,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         owner: names.next("proc_"),
         holds: options.data.join(HOLDS),
         objects: objects.clone(),
+        sealer: sealer.clone(),
     };
     let runner = tokio::spawn(runner.run(wanted));
     let demo = match options.demo {

@@ -45,7 +45,8 @@ fn check_block(block: &Value, kinds: BlockKinds, place: &str) -> Result<(), BadE
         let what = format!("must be one of {}", kinds.names().join(", "));
         return Err(BadEvent::new(format!("{place}.type"), what));
     }
-    let text = |field: &str| block[field].as_str().is_some_and(|text| !text.is_empty());
+    // White space alone is nothing that a model could be told: it would refuse it.
+    let text = |field: &str| block[field].as_str().is_some_and(|text| !text.trim().is_empty());
     let missing = |field: &str, what: &str| Err(BadEvent::new(format!("{place}.{field}"), what));
     match kind {
         "text" if !text("text") => missing("text", "must be text that is not empty"),

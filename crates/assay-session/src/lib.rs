@@ -48,8 +48,8 @@ pub use event::{
 pub use id::{EventId, Mint, prefix};
 pub use inbound::{EVENT_BYTES_MAX, Inbound};
 pub use machine::{
-    Call, CallKind, Context, Echo, Effect, Input, Said, Session, Status, Step, TURNS_WAITING_MAX,
-    step,
+    Call, CallKind, Context, DENIED, Echo, Effect, Input, Said, Session, Status, Step,
+    TURNS_WAITING_MAX, step,
 };
 pub use time::rfc3339;
 pub use turn::{Turn, TurnRef, TurnState};

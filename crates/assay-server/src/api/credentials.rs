@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::sealing::{Sealed, Sealer};
 use crate::store::{Unit, folder};
-use assay_ledger::keyed::{KeyRange, Order};
+use assay_ledger::keyed::{KeyRange, Order, Store};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,28 @@ pub fn credentials_of(
     let pairs = unit.transaction.scan(&range, ALL_MAX)?;
     let read = |(key, value): (String, Vec<u8>)| Ok((key, serde_json::from_slice(&value)?));
     pairs.into_iter().map(read).collect()
+}
+
+/// Where the first active credential for exactly this address is, in the order of the vaults.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn find_credential(
+    store: &mut dyn Store,
+    workspace: &str,
+    vaults: &[String],
+    url: &str,
+) -> Result<Option<String>, ApiError> {
+    for vault in vaults {
+        let range = KeyRange::below(&folder_of(workspace, vault), Order::Ascending);
+        for (at, value) in store.scan(&range, ALL_MAX)? {
+            let credential: Credential = serde_json::from_slice(&value)?;
+            if !credential.is_archived() && credential.url() == url {
+                return Ok(Some(at));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// What a request says about how to authenticate: what may be seen, and what may not.

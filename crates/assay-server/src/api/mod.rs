@@ -28,6 +28,7 @@ mod tools;
 mod upload;
 mod vaults;
 
+pub use credentials::{Credential, find_credential};
 pub use endings::recover_all;
 pub use files::sweep;
 pub use resources::sweep_workspaces;

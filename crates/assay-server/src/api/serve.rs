@@ -66,7 +66,7 @@ pub struct App {
     /// Where the directories of sessions are.
     pub workspaces: PathBuf,
     /// Seals secrets.
-    pub sealer: Sealer,
+    pub sealer: Arc<Sealer>,
     /// Who may come in.
     pub admission: Arc<Admission>,
     /// What is counted.

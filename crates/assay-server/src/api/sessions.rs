@@ -23,6 +23,7 @@ use serde_json::{Map, Value, json};
 
 const TITLE_MAX: usize = 500;
 const ID_MAX: usize = 128;
+const VAULTS_MAX: usize = 20;
 
 pub fn missing(id: &str) -> ApiError {
     ApiError::not_found(format!("Session {id} not found"))
@@ -42,7 +43,7 @@ pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
         "type": "session",
         "agent": record.agent,
         "environment_id": record.environment_id,
-        "vault_ids": [],
+        "vault_ids": record.vault_ids,
         "status": state.status,
         "title": record.title,
         "metadata": record.metadata,
@@ -75,6 +76,7 @@ struct Wish {
     metadata: Map<String, Value>,
     events: Vec<Inbound>,
     files: Vec<WantedFile>,
+    vaults: Vec<String>,
 }
 
 fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
@@ -88,11 +90,43 @@ fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
         return Err(ApiError::invalid("initial_events: must be messages"));
     }
     let files = parse_resources(fields.array("resources")?)?;
-    for field in ["vault_ids", "budget"] {
-        fields.unsupported(field)?;
-    }
+    let vaults = parse_vaults(fields.array("vault_ids")?)?;
+    fields.unsupported("budget")?;
     fields.finish()?;
-    Ok(Wish { agent, version, environment, title, metadata, events, files })
+    Ok(Wish { agent, version, environment, title, metadata, events, files, vaults })
+}
+
+fn parse_vaults(values: Vec<Value>) -> Result<Vec<String>, ApiError> {
+    if values.len() > VAULTS_MAX {
+        let what = format!("vault_ids: must have at most {VAULTS_MAX} entries");
+        return Err(ApiError::invalid(what));
+    }
+    let mut vaults = Vec::new();
+    for (index, value) in values.into_iter().enumerate() {
+        let bad = |what: &str| ApiError::invalid(format!("vault_ids[{index}]: {what}"));
+        // What has a slash in it would be the name of something else.
+        let is_id = |id: &&str| !id.is_empty() && id.len() <= ID_MAX && !id.contains('/');
+        let id = value.as_str().filter(is_id).ok_or_else(|| bad("must be the id of a vault"))?;
+        if vaults.iter().any(|known| known == id) {
+            return Err(bad("is there twice"));
+        }
+        vaults.push(id.to_string());
+    }
+    Ok(vaults)
+}
+
+/// Each is there, and not archived.
+fn check_vaults(unit: &mut Unit, workspace: &str, vaults: &[String]) -> Result<(), ApiError> {
+    for (index, id) in vaults.iter().enumerate() {
+        let found: Option<Stored> = unit.get(&format!("{}/{workspace}/{id}", folder::VAULTS))?;
+        let what = match found {
+            Some(found) if !found.is_archived() => continue,
+            Some(_) => "is archived",
+            None => "not found",
+        };
+        return Err(ApiError::invalid(format!("vault_ids[{index}]: {id} {what}")));
+    }
+    Ok(())
 }
 
 fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
@@ -172,7 +206,7 @@ fn begin(
         Some(found) if !found.is_archived() => {
             // As it was made by an earlier server, perhaps.
             let config = found.wire.get("config").cloned().unwrap_or_default();
-            engines.check_session(&agent, &config)?;
+            engines.check_session(&agent, &config, &wish.vaults)?;
         }
         found => {
             let what = if found.is_some() { "is archived" } else { "not found" };
@@ -180,6 +214,7 @@ fn begin(
             return Err(ApiError::invalid(what));
         }
     }
+    check_vaults(unit, &key.workspace, &wish.vaults)?;
     let Equipment { resources, skills } = equipment?;
     let wanted_skills = agent["skills"].as_array().map_or(0, Vec::len);
     if (resources.len(), skills.len()) != (wish.files.len(), wanted_skills) {
@@ -199,6 +234,7 @@ fn begin(
         archived_ms: None,
         made_by: guard.map(Guard::at),
         resources,
+        vault_ids: wish.vaults,
         skills,
     };
     unit.put(key.at(folder::SESSIONS), &record)?;
@@ -323,8 +359,12 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 record.title = one.text("title", TITLE_MAX)?;
             }
             record.metadata = fields.metadata(record.metadata)?;
-            for field in ["agent", "vault_ids", "budget"] {
+            for field in ["agent", "budget"] {
                 fields.unsupported(field)?;
+            }
+            let vaults = fields.value("vault_ids");
+            if vaults.is_some_and(|vaults| vaults != json!(record.vault_ids)) {
+                return Err(ApiError::invalid("vault_ids: cannot be changed"));
             }
             fields.finish()?;
             let title = (record.title != before.0).then(|| record.title.clone().into());

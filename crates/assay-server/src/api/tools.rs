@@ -1,6 +1,7 @@
 //! Tools of agents: what a request may say, what stands in answers, what engines go by.
 
 use super::fields::Fields;
+use crate::engine::MCP_PREFIX;
 use crate::error::ApiError;
 use serde_json::{Map, Value, json};
 
@@ -114,6 +115,10 @@ pub fn parse_servers(servers: Vec<Value>) -> Result<Vec<Value>, ApiError> {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
             return Err(fields.bad("name", "may have letters, digits, `_` and `-`"));
         }
+        // Models know tools as `mcp__SERVER__TOOL`: one name must not stand for two of them.
+        if name.contains("__") || name.ends_with('_') {
+            return Err(fields.bad("name", "must not have `__` in it, nor `_` at its end"));
+        }
         if parsed.iter().any(|other| other["name"] == name.as_str()) {
             return Err(fields.bad("name", "is there twice"));
         }
@@ -192,6 +197,9 @@ fn custom(mut fields: Fields) -> Result<Value, ApiError> {
     let name = fields.required_text("name", NAME_MAX)?;
     if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
         return Err(fields.bad("name", "may have letters, digits, `_` and `-`"));
+    }
+    if name.starts_with(MCP_PREFIX) {
+        return Err(fields.bad("name", "must not begin with `mcp__`: tools of MCP servers do"));
     }
     let description = fields.required_text("description", DESCRIPTION_MAX)?;
     let schema = fields.value("input_schema").unwrap_or(Value::Null);

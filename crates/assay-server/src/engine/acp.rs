@@ -5,8 +5,9 @@
 //! user with the network of the machine: the kernel keeps it from writing elsewhere, no more.
 
 use super::host::{Host, Stop};
-use super::memory::{Entry, Message, Role, recall};
+use super::memory::{Entry, Message, Role, merged, recall};
 use super::options::{AcpConfig, EngineError};
+use super::toolbox::cut;
 use super::{Engine, Turn};
 use assay_agent::{
     Agent, AgentConfig, AgentEvent, Cancel, Helper, Outcome, ProcessAgent, Protection, Ran,
@@ -24,8 +25,10 @@ use tokio::sync::oneshot;
 
 /// How much of what was said before a run is told.
 const EARLIER_BYTES_MAX: usize = 200_000;
-/// The longest message that is said in one piece.
+/// The longest message that is said in one piece, and how much is said in one turn.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
+const TURN_BYTES_MAX: usize = 4 * 1024 * 1024;
+const REST: &str = "\n[the rest is left out]";
 
 /// One program.
 #[derive(Debug)]
@@ -93,11 +96,12 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     }
     let earlier = recall(&host.voice.reader, &host.voice.key, EARLIER_BYTES_MAX).await;
     let earlier = earlier.map_err(|_| Stop::Broken)?;
-    let prompt = prompt(host.system.as_deref(), &earlier, &host.text);
     let workspace = host.room.workspace().map_err(|error| {
         eprintln!("assay serve: session {}: {error}", host.voice.key.id);
         Stop::Broken
     })?;
+    let uploads = has_files(&workspace.uploads()).then(|| workspace.uploads());
+    let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &host.text);
     let log = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &log);
     task.sandbox = sandbox;
@@ -144,15 +148,29 @@ fn run(agent: &ProcessAgent, task: &Task, tell: &UnboundedSender<AgentEvent>) ->
     })
 }
 
-/// What the program is told: who it is, what was said, what is said now.
-fn prompt(system: Option<&str>, earlier: &[Vec<Message>], text: &str) -> String {
+fn has_files(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// What the program is told: who it is, where its files are, what was said, what is said now. It
+/// sees the directories of the machine, not those of a sandbox.
+fn prompt(
+    system: Option<&str>,
+    uploads: Option<&Path>,
+    earlier: Vec<Vec<Message>>,
+    text: &str,
+) -> String {
     let mut prompt = String::new();
     if let Some(system) = system {
         prompt.push_str(&format!("{system}\n\n"));
     }
+    if let Some(uploads) = uploads {
+        let place = uploads.display();
+        prompt.push_str(&format!("The files of /mnt/session/uploads are in {place}.\n\n"));
+    }
     if !earlier.is_empty() {
         prompt.push_str("What was said in this conversation before:\n\n");
-        for message in earlier.iter().flatten() {
+        for message in merged(earlier.into_iter().flatten()) {
             let who = if message.role == Role::User { "User" } else { "You" };
             let words = message.content.iter().filter_map(|block| block["text"].as_str());
             prompt.push_str(&format!("{who}: {}\n\n", words.collect::<Vec<_>>().join("\n")));
@@ -166,7 +184,8 @@ fn prompt(system: Option<&str>, earlier: &[Vec<Message>], text: &str) -> String 
 #[derive(Default)]
 struct Listener {
     text: String,
-    whole: String,
+    /// How much was heard, up to the most that is said.
+    bytes: usize,
     is_thinking: bool,
     tools: VecDeque<EventId>,
     usage: Usage,
@@ -179,19 +198,21 @@ impl Listener {
         let was_thinking = std::mem::replace(&mut self.is_thinking, is_thought);
         match event {
             AgentEvent::Text { text } => {
-                self.text.push_str(&text);
-                if self.text.len() > TEXT_BYTES_MAX {
-                    let said = self.flush();
+                self.add(&text);
+                while self.text.len() > TEXT_BYTES_MAX {
+                    let rest = self.text.split_off(cut(&self.text, TEXT_BYTES_MAX).len());
+                    let said = self.flush(host);
+                    self.text = rest;
                     host.say(said).await?;
                 }
             }
             AgentEvent::Thought { .. } if !was_thinking => {
-                let mut said = self.flush();
+                let mut said = self.flush(host);
                 said.push(Said::Thinking);
                 host.say(said).await?;
             }
             AgentEvent::ToolUse { name, detail } => {
-                let mut said = self.flush();
+                let mut said = self.flush(host);
                 let mut input = Map::new();
                 if !detail.is_empty() {
                     input.insert("detail".to_string(), Value::String(detail));
@@ -224,18 +245,27 @@ impl Listener {
         Ok(())
     }
 
-    fn flush(&mut self) -> Vec<Said> {
+    fn add(&mut self, text: &str) {
+        let kept = cut(text, TURN_BYTES_MAX - self.bytes);
+        let is_cut = kept.len() < text.len() && self.bytes < TURN_BYTES_MAX;
+        self.bytes = if is_cut { TURN_BYTES_MAX } else { self.bytes + kept.len() };
+        self.text.push_str(kept);
+        self.text.push_str(if is_cut { REST } else { "" });
+    }
+
+    /// What is said next, and remembered with it: so nothing is shown that is forgotten.
+    fn flush(&mut self, host: &mut Host) -> Vec<Said> {
         let text = std::mem::take(&mut self.text);
-        self.whole.push_str(&text);
-        if text.trim().is_empty() { Vec::new() } else { vec![Said::Message(text)] }
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        let block = json!({"type": "text", "text": text});
+        host.remember(Entry::Message(Message::assistant(vec![block])));
+        vec![Said::Message(text)]
     }
 
     async fn finish(mut self, mut host: Host, ran: &Ran) -> Result<(), Stop> {
-        let mut said = self.flush();
-        if !self.whole.trim().is_empty() {
-            let block = json!({"type": "text", "text": self.whole});
-            host.remember(Entry::Message(Message::assistant(vec![block])));
-        }
+        let mut said = self.flush(&mut host);
         let end = match (&ran.outcome, self.failure) {
             (Outcome::Exited { code: 0 }, None) => Said::Finished,
             (limited @ Outcome::RateLimited { .. }, _) => {

@@ -2,6 +2,7 @@
 
 use super::Engines;
 use super::host::{Host, Luggage, Stop, Voice};
+use super::keyring::Keyring;
 use super::memory::Entry;
 use super::outputs::Kept;
 use super::room::Room;
@@ -67,7 +68,7 @@ impl Course {
         let gone = || End::Broken(format!("this server has no model `{model}` any more"));
         let engine = engines.engine(&model).ok_or_else(gone)?;
         // The server and the environment may allow less than when the session began.
-        let allowed = engines.check_session(&known.agent, &known.config);
+        let allowed = engines.check_session(&known.agent, &known.config, &known.vault_ids);
         allowed.map_err(|error| End::Broken(format!("{NOT_ALLOWED}: {}", error.message)))?;
         let reach = Reach::of(&known.config);
         let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach);
@@ -76,6 +77,7 @@ impl Course {
         let texts = known.prompt.iter().filter_map(|block| block["text"].as_str());
         let text = texts.collect::<Vec<_>>().join("\n");
         let host = Host {
+            keyring: keyring(&voice, known.vault_ids),
             voice,
             answers,
             system: system(&known.agent, &known.skills),
@@ -145,10 +147,16 @@ impl From<Stop> for End {
     }
 }
 
+fn keyring(voice: &Voice, vaults: Vec<String>) -> Keyring {
+    let (reader, sealer) = (voice.reader.clone(), voice.sealer.clone());
+    Keyring { reader, sealer, workspace: voice.key.workspace.clone(), vaults }
+}
+
 /// What a turn begins with.
 struct Known {
     agent: serde_json::Value,
     skills: Vec<SessionSkill>,
+    vault_ids: Vec<String>,
     prompt: Vec<serde_json::Value>,
     /// That of the environment, as it is now.
     config: serde_json::Value,
@@ -160,9 +168,13 @@ fn system(agent: &serde_json::Value, skills: &[SessionSkill]) -> Option<String> 
     if skills.is_empty() {
         return own;
     }
-    let skill = |skill: &SessionSkill| format!("\n- {}: {}", skill.name, skill.description);
+    let skill = |skill: &SessionSkill| {
+        let words: Vec<&str> = skill.description.split_whitespace().collect();
+        let (name, description) = (&skill.name, words.join(" "));
+        format!("\n- {name}: {description} (read /workspace/skills/{name}/SKILL.md)")
+    };
     let list: String = skills.iter().map(skill).collect();
-    let what = "You have skills. Before you use one, read /workspace/skills/NAME/SKILL.md:";
+    let what = "You have skills. Before you use one, read what it says:";
     Some(format!("{}{what}{list}", own.map_or_else(String::new, |own| own + "\n\n")))
 }
 
@@ -178,8 +190,8 @@ async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
     let at = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, record.environment_id);
     let environment: Option<Stored> = reader.get(at).await.map_err(broken)?;
     let config = environment.and_then(|found| found.wire.get("config").cloned());
-    let (agent, skills) = (record.agent, record.skills);
-    Ok(Known { agent, skills, prompt: content, config: config.unwrap_or_default() })
+    let SessionRecord { agent, skills, vault_ids, .. } = record;
+    Ok(Known { agent, skills, vault_ids, prompt: content, config: config.unwrap_or_default() })
 }
 
 #[cfg(test)]

@@ -107,13 +107,22 @@ impl Engines {
         Ok(())
     }
 
-    /// Whether an agent can have sessions in such an environment.
+    /// Whether an agent can have sessions in such an environment, with such vaults.
     ///
     /// # Errors
     /// Says what cannot be kept.
-    pub fn check_session(&self, agent: &Value, config: &Value) -> Result<(), ApiError> {
+    pub fn check_session(
+        &self,
+        agent: &Value,
+        config: &Value,
+        vaults: &[String],
+    ) -> Result<(), ApiError> {
         let model = agent["model"]["id"].as_str().unwrap_or_default();
         let offer = self.find(model).map_err(ApiError::invalid)?;
+        if offer.brings_tools && !vaults.is_empty() {
+            let what = format!("vault_ids: must be empty: the model `{model}` asks by itself");
+            return Err(ApiError::invalid(what));
+        }
         let reach = Reach::of(config);
         if offer.brings_tools && reach != Reach::Public {
             let what = format!(

@@ -4,6 +4,7 @@
 //! [guard](crate::net::Guard), and every redirect is looked at like the first address.
 
 use super::room::{Gave, Room};
+use super::toolbox::cut;
 use crate::net::{Client, Guard, Reach};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -23,7 +24,7 @@ const REDIRECTS_MAX: usize = 5;
 /// How much of a page is read.
 const PAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// How much of it a model is shown.
-const SHOWN_BYTES_MAX: usize = 100_000;
+pub(super) const SHOWN_BYTES_MAX: usize = 100_000;
 /// The longest address.
 const URL_BYTES_MAX: usize = 2048;
 
@@ -115,11 +116,8 @@ async fn show(answer: Response<Incoming>) -> Result<(String, bool), String> {
         }
     }
     let text = String::from_utf8_lossy(&bytes);
-    let mut end = text.len().min(SHOWN_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    is_cut |= end < text.len();
+    let shown = cut(&text, SHOWN_BYTES_MAX);
+    is_cut |= shown.len() < text.len();
     let note = if is_cut { "\n[the rest is left out]" } else { "" };
-    Ok((format!("{status} {kind}\n\n{}{note}", &text[..end]), !status.is_success()))
+    Ok((format!("{status} {kind}\n\n{shown}{note}"), !status.is_success()))
 }

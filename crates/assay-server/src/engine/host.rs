@@ -4,6 +4,7 @@
 //! own. What it wants to remember, and the files its turn leaves, are part of the same commit: so
 //! there is no turn that ended without its outputs, and no memory of what nobody was told.
 
+use super::keyring::Keyring;
 use super::mcp::Servers;
 use super::memory::{Entry, end_key, entry_key};
 use super::outputs::{Kept, gather, replace};
@@ -11,6 +12,7 @@ use super::room::Room;
 use crate::error::ApiError;
 use crate::names::Names;
 use crate::net::Reach;
+use crate::sealing::Sealer;
 use crate::store::{Kernel, Reader, SessionKey, Unit};
 use assay_session::{Answer, Event, EventId, Input, Said, Step, TurnRef};
 use std::path::PathBuf;
@@ -51,6 +53,7 @@ pub(super) struct Voice {
     pub reader: Reader,
     pub names: Arc<Names>,
     pub objects: PathBuf,
+    pub sealer: Arc<Sealer>,
     pub key: SessionKey,
     pub turn: TurnRef,
 }
@@ -179,6 +182,8 @@ pub struct Host {
     pub room: Arc<Room>,
     /// The MCP servers of the agent, once they were asked.
     pub(super) servers: Arc<Servers>,
+    /// Who the session is for them.
+    pub(super) keyring: Keyring,
     /// What the environment lets them be.
     pub(super) servers_reach: Reach,
     /// To be remembered with what is said next.
@@ -285,6 +290,7 @@ mod tests {
             reader: Reader::start(Box::new(open())).expect("a thread"),
             names,
             objects: directory.to_path_buf(),
+            sealer: Arc::new(Sealer::new(&[7; 32])),
             key: SessionKey { workspace: "w".into(), id: "s".into() },
             turn: TurnRef { number: 1, owner: "p".into(), generation: 1 },
         }

@@ -9,6 +9,7 @@ mod course;
 mod engines;
 mod fetch;
 mod host;
+mod keyring;
 mod mcp;
 mod memory;
 mod model;
@@ -29,6 +30,8 @@ pub use room::{Gave, Room, Sandboxes};
 pub use runner::Runner;
 pub use script::{Script, ScriptError};
 pub use toolbox::Wanted;
+
+pub(crate) use mcp::MCP_PREFIX;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -119,8 +119,8 @@ impl Gave {
     /// A text.
     pub fn text(text: impl Into<String>, is_error: bool) -> Gave {
         let text: String = text.into();
-        // A block of text is never empty on the wire.
-        let text = if text.is_empty() { "(no output)".to_string() } else { text };
+        // A block of text is never empty on the wire, and no model takes white space alone.
+        let text = if text.trim().is_empty() { "(no output)".to_string() } else { text };
         Gave { content: vec![serde_json::json!({"type": "text", "text": text})], is_error }
     }
 

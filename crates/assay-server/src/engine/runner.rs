@@ -6,6 +6,7 @@ use super::Engines;
 use super::course::Course;
 use super::host::{Luggage, Voice};
 use crate::names::Names;
+use crate::sealing::Sealer;
 use crate::store::{Kernel, Reader, SessionKey};
 use assay_session::{Answer, Effect, EventId, Input, TurnRef};
 use std::collections::HashMap;
@@ -37,6 +38,8 @@ pub struct Runner {
     pub holds: PathBuf,
     /// Where the bytes of files are.
     pub objects: PathBuf,
+    /// Opens secrets.
+    pub sealer: Arc<Sealer>,
 }
 
 impl Runner {
@@ -98,6 +101,7 @@ impl Runner {
             reader: self.reader.clone(),
             names: self.names.clone(),
             objects: self.objects.clone(),
+            sealer: self.sealer.clone(),
             key,
             turn,
         }

@@ -1,21 +1,26 @@
 //! Tools as an engine uses them: what it may use, who is asked, what runs where.
 //!
-//! Each call is durable before anything runs, and its result before anybody is told. Tools that
-//! need no leave run at once and beside each other; then somebody is asked for the others, for all
-//! of them together, and each runs when it is allowed.
+//! Each call is durable before anything runs, and its result before anybody is told, in one commit
+//! with what the model will remember of it. Tools that need no leave run at once and beside each
+//! other; then somebody is asked for the others, for all of them together, and each runs when it is
+//! allowed.
 
 use super::fetch::{WEB_FETCH, fetch, fetch_definition};
 use super::host::{Host, Stop};
 use super::mcp::Servers;
+use super::memory::{Entry, readable};
 use super::room::{Gave, Room};
 use crate::api::{ToolAccess, mcp_access, tool_access};
 use crate::net::Reach;
 use assay_sandbox::Tools;
-use assay_session::{Answer, Body, Call, CallKind, Event, EventId, Permission, Said, ToolAnswer};
+use assay_session::{
+    Answer, Body, Call, CallKind, DENIED, Event, EventId, Permission, Said, ToolAnswer,
+    WAITS_OPEN_MAX,
+};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A call that an engine wants.
@@ -27,8 +32,12 @@ pub struct Wanted {
     pub name: String,
     /// With what.
     pub input: Map<String, Value>,
+    /// What a model calls this call, if one made it: its result is remembered under this name.
+    pub call_id: Option<String>,
     /// What it gives, if that is known beforehand: then nothing runs.
     pub written: Option<Gave>,
+    /// Why it is none: then nobody is asked and nothing runs.
+    pub refused: Option<String>,
 }
 
 /// The tools of an agent, in the words for a model: those that are enabled and can run here.
@@ -46,6 +55,9 @@ pub fn offered(agent: &Value, room: &Room, servers: &Servers) -> Vec<Value> {
             "input_schema": tool["input_schema"]}));
     }
     tools.extend(servers.offered(agent));
+    // Agents of earlier servers may have names that collide, and no model takes two of one.
+    let mut names = BTreeSet::new();
+    tools.retain(|tool| names.insert(tool["name"].to_string()));
     tools
 }
 
@@ -86,6 +98,32 @@ fn result(call: &EventId, gave: &Gave) -> Said {
     Said::ToolResult { call: call.clone(), content, is_error }
 }
 
+/// The beginning of a text, no longer than so many bytes.
+pub fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// What a model is told of a call.
+pub fn tool_result(call_id: &str, gave: &Gave) -> Value {
+    let mut content: Vec<Value> = gave.content.iter().map(readable).collect();
+    if content.is_empty() {
+        content = Gave::text("", gave.is_error).content;
+    }
+    json!({"type": "tool_result", "tool_use_id": call_id, "is_error": gave.is_error,
+        "content": content})
+}
+
+/// What becomes of a call before anything runs.
+enum Fate {
+    Run,
+    Ask(CallKind),
+    Refuse(String),
+}
+
 impl Host {
     /// Uses tools, after saying something, and gives what each of them gave, in the same order.
     ///
@@ -99,22 +137,19 @@ impl Host {
         let mut gave: Vec<Option<Gave>> = vec![None; wanted.len()];
         let (mut said, mut runs, mut asks) = (before, Vec::new(), Vec::new());
         for (index, call) in wanted.into_iter().enumerate() {
-            let (name, input) = (call.name.clone(), call.input.clone());
-            let access = match &call.server {
-                Some(server) => mcp_access(&self.agent, server, &name),
-                None => tool_access(&self.agent, &name),
-            };
-            match access {
-                Some(ToolAccess::Allow) => {
-                    said.push(Said::ToolUse { server: call.server.clone(), name, input });
+            let (server, name) = (call.server.clone(), call.name.clone());
+            let input = call.input.clone();
+            match self.fate(&call, asks.len()) {
+                Fate::Run => {
+                    said.push(Said::ToolUse { server, name, input });
                     runs.push((index, call));
                 }
-                Some(ToolAccess::Ask) => asks.push((index, CallKind::Ask, call)),
-                Some(ToolAccess::Custom) => asks.push((index, CallKind::Custom, call)),
-                None => {
-                    let why = no_such_tool(&name);
-                    gave[index] = Some(Gave::text(why.clone(), true));
-                    said.push(Said::Refused { server: call.server, name, input, why });
+                Fate::Ask(kind) => asks.push((index, kind, call)),
+                Fate::Refuse(why) => {
+                    let one = Gave::text(why.clone(), true);
+                    self.remember_result(&call.call_id, &one);
+                    gave[index] = Some(one);
+                    said.push(Said::Refused { server, name, input, why });
                 }
             }
         }
@@ -124,6 +159,32 @@ impl Host {
             self.ask_all(asks, &mut gave).await?;
         }
         gave.into_iter().map(|gave| gave.ok_or(Stop::Broken)).collect()
+    }
+
+    fn fate(&self, call: &Wanted, asks: usize) -> Fate {
+        if let Some(why) = &call.refused {
+            return Fate::Refuse(why.clone());
+        }
+        let access = match &call.server {
+            Some(server) => mcp_access(&self.agent, server, &call.name),
+            None => tool_access(&self.agent, &call.name),
+        };
+        match access {
+            Some(ToolAccess::Allow) => Fate::Run,
+            Some(_) if asks >= WAITS_OPEN_MAX => {
+                Fate::Refuse(format!("at most {WAITS_OPEN_MAX} calls can wait for an answer"))
+            }
+            Some(ToolAccess::Ask) => Fate::Ask(CallKind::Ask),
+            Some(ToolAccess::Custom) => Fate::Ask(CallKind::Custom),
+            None => Fate::Refuse(no_such_tool(&call.name)),
+        }
+    }
+
+    /// Remembers a result with what is said next, which is the result itself.
+    fn remember_result(&mut self, call_id: &Option<String>, gave: &Gave) {
+        if let Some(id) = call_id {
+            self.remember(Entry::Result(tool_result(id, gave)));
+        }
     }
 
     async fn run_all(
@@ -137,10 +198,12 @@ impl Host {
             .zip(runs)
             .map(|(id, (index, wanted))| {
                 let (room, servers) = (self.room.clone(), self.servers.clone());
-                async move { (index, id, run(room, servers, wanted).await) }
+                let call_id = wanted.call_id.clone();
+                async move { (index, id, call_id, run(room, servers, wanted).await) }
             })
             .collect();
-        while let Some((index, id, one)) = running.next().await {
+        while let Some((index, id, call_id, one)) = running.next().await {
+            self.remember_result(&call_id, &one);
             self.say(vec![result(&id, &one)]).await?;
             gave[index] = Some(one);
         }
@@ -164,17 +227,25 @@ impl Host {
         while !open.is_empty() {
             let (id, answer) = self.answer().await?;
             let Some((index, _, wanted)) = open.remove(&id) else { continue };
-            gave[index] = Some(match answer {
-                Answer::Result { content, is_error } => Gave { content, is_error },
+            let call_id = wanted.call_id.clone();
+            // What clients sent stands in the log already: then there is nothing to say.
+            let (one, said) = match answer {
+                Answer::Result { content, is_error } => (Gave { content, is_error }, Vec::new()),
                 Answer::Decision { result: ToolAnswer::Allow, .. } => {
                     let one = run(self.room.clone(), self.servers.clone(), wanted).await;
-                    self.say(vec![result(&id, &one)]).await?;
-                    one
+                    let said = vec![result(&id, &one)];
+                    (one, said)
                 }
                 Answer::Decision { deny_message, .. } => {
-                    Gave::text(deny_message.unwrap_or_else(|| "not allowed".to_string()), true)
+                    let why = deny_message.unwrap_or_else(|| DENIED.to_string());
+                    (Gave::text(why, true), Vec::new())
                 }
-            });
+            };
+            self.remember_result(&call_id, &one);
+            if !(said.is_empty() && self.unwritten.is_empty()) {
+                self.say(said).await?;
+            }
+            gave[index] = Some(one);
         }
         Ok(())
     }

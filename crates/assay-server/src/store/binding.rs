@@ -46,7 +46,7 @@ pub fn bind(place: &StorePlace, store: &mut dyn Store, data: &Path) -> Result<()
     let other = |why| Err(BindingError::Other { path: data.to_path_buf(), why });
     let path = data.join(MARK_NAME);
     let ours = read_mark(&path)?;
-    if let StorePlace::Directory(_) = place {
+    if matches!(place, StorePlace::Directory(_)) {
         return match ours {
             None => Ok(()),
             Some(_) => other("its records are in a database: name that with --store"),

@@ -90,6 +90,9 @@ pub struct SessionRecord {
     /// The files that tools can read.
     #[serde(default)]
     pub resources: Vec<Resource>,
+    /// The vaults that have its credentials, in the order in which they are looked at.
+    #[serde(default)]
+    pub vault_ids: Vec<String>,
     /// The skills that tools can read, as they were when the session began.
     #[serde(default)]
     pub skills: Vec<SessionSkill>,

@@ -9,8 +9,8 @@ use crate::inbound::Inbound;
 use crate::turn::{Turn, TurnState};
 use crate::wait::{Answer, CloseReason, Wait, WaitKind};
 
-/// What a model is told about a tool nobody allowed.
-const DENIED: &str = "the user did not allow this tool";
+/// What a tool is said to have given that a user denied without a message.
+pub const DENIED: &str = "the user did not allow this tool";
 const INTERRUPTED: &str = "interrupted by the user before it ended";
 const LOST_CALL: &str = "the answer was accepted, but the state of the agent was lost with an \
                          earlier process: what the tool did is unknown to it";

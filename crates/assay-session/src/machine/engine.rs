@@ -45,17 +45,24 @@ impl Work<'_, '_> {
     }
 
     pub(super) fn engine(&mut self, turn: &TurnRef, said: &[Said]) -> Result<(), Refusal> {
+        // Who says nothing may still want something kept with it: that is fenced, too.
+        self.is_current(turn)?;
         for one in said {
-            let is_current = |active: &crate::Turn| active.reference() == *turn && !active.lost;
-            if !self.active().is_some_and(is_current) {
-                return Err(Refusal::Stale);
-            }
+            self.is_current(turn)?;
             if self.session.waits.is_empty() {
                 self.set_state(TurnState::Running);
             }
             self.said(one)?;
         }
         Ok(())
+    }
+
+    fn is_current(&self, turn: &TurnRef) -> Result<(), Refusal> {
+        let is_current = |active: &crate::Turn| active.reference() == *turn && !active.lost;
+        match self.active().is_some_and(is_current) {
+            true => Ok(()),
+            false => Err(Refusal::Stale),
+        }
     }
 
     fn said(&mut self, said: &Said) -> Result<(), Refusal> {

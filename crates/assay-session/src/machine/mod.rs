@@ -16,6 +16,8 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, VecDeque};
 use work::Work;
 
+pub use client::DENIED;
+
 /// Messages that may wait for their turn in one session.
 pub const TURNS_WAITING_MAX: usize = 100;
 

@@ -31,6 +31,8 @@ fn a_plain_turn_has_its_events_in_order() {
     assert_eq!((bench.session.status, bench.session.usage), (Status::Idle, usage()));
     assert!(bench.session.turns.is_empty() && bench.session.active_ms > 0);
     assert_eq!(bench.say(&turn, &[Said::Thinking]), Err(Refusal::Stale), "the turn is over");
+    // What goes into the same commit as nothing is fenced, too.
+    assert_eq!(bench.say(&turn, &[]), Err(Refusal::Stale));
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn events_from_clients_are_understood_or_refused_by_field() {
         (json!({"type": "agent.message"}), "e.type: `agent.message` is not supported"),
         (json!({"type": "user.message", "content": []}), "e.content: must have at least one"),
         (json!({"type": "user.message", "content": [{"type": "text", "text": ""}]}), "[0].text"),
+        (json!({"type": "user.message", "content": [{"type": "text", "text": " \n"}]}), "[0].text"),
         (json!({"type": "user.message", "content": [{"type": "search_result"}]}), "[0].type"),
         (json!({"type": "user.message", "content": text, "session_id": "s"}), "e.session_id"),
         (json!({"type": "user.interrupt", "session_thread_id": "t"}), "e.session_thread_id"),

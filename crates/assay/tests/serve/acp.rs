@@ -2,6 +2,7 @@
 
 use super::server::{Server, Setup, events_path};
 use serde_json::{Value, json};
+use std::io::Write;
 
 /// Repeats what it is told, says where it is, and leaves a file; it waits when it is told to.
 const AGENT: &str = r#"
@@ -36,8 +37,15 @@ for line in sys.stdin:
             open("waiting", "w").write(str(os.getpid()))
             time.sleep(3600)
         update({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "write a file"})
+        if text.endswith("hold"):
+            time.sleep(3600)
         open(os.path.join(os.environ["ASSAY_DROP_BOX"], "made.txt"), "w").write("by an agent")
         update({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"})
+        if "much" in text:
+            words("agent_message_chunk", "much" * 100000 + "end")
+        if "at once" in text:
+            call = {"sessionUpdate": "tool_call", "toolCallId": "d", "title": "look"}
+            update({**call, "status": "completed"})
         words("agent_message_chunk", "Done.")
         answer(message, {"stopReason": "end_turn"})
     elif "id" in message:
@@ -45,8 +53,11 @@ for line in sys.stdin:
 "#;
 
 fn server(directory: &std::path::Path) -> Option<Server> {
-    if matches!(assay_agent::probe(), assay_agent::Protection::None { .. }) {
-        eprintln!("SKIPPED: no Landlock here, without which agents of this kind are not started");
+    if let assay_agent::Protection::None { why } = assay_agent::probe() {
+        let test = std::thread::current().name().unwrap_or_default().to_string();
+        // Not by the macro: what that says of a test that passes is swallowed.
+        let said = writeln!(std::io::stderr(), "SKIPPED {test}: no Landlock here: {why}");
+        said.expect("somebody reads it");
         return None;
     }
     let program = directory.join("agent.py");
@@ -90,6 +101,38 @@ fn a_turn_is_a_run_of_the_program_and_knows_what_was_said_before() {
     let error = &events[events.len() - 2]["error"];
     assert!(error["message"].as_str().expect("a message").contains("exited with 7"), "{error}");
     assert_eq!(texts(&server.turn(&session, "again")).len(), 2, "the session is still of use");
+}
+
+#[test]
+fn what_the_program_says_is_whole_and_remembered_when_it_is_said() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let mut session = server.place_of(&agent(), &environment());
+    session["resources"] = json!([{"type": "file", "file_id": server.file("x"),
+        "mount_path": "a.txt"}]);
+    let session = server.ok("POST", "/v1/sessions", &session);
+    let session = session["id"].as_str().expect("an id").to_string();
+    let events = server.turn(&session, "much");
+    let said = texts(&events);
+    let place = server.data.join(format!("workspaces/default/{session}/uploads"));
+    let told = format!("The files of /mnt/session/uploads are in {}.", place.display());
+    assert!(said[0].contains(&told), "{}", said[0]);
+    assert_eq!(std::fs::read_to_string(place.join("a.txt")).expect("there"), "x");
+    let all = said[1..].concat();
+    assert!(all == format!("{}endDone.", "much".repeat(100_000)), "{} bytes", all.len());
+    let events = server.turn(&session, "at once");
+    let expected =
+        "tool_use tool_result tool_use tool_result message model_request_end status_idle";
+    assert!(super::model::kinds(&events).ends_with(expected), "{events:?}");
+    // What was said before it was interrupted is known afterwards.
+    let sent = server.say(&session, "plum, then hold");
+    let mut frames = server.stream(&session, &[]);
+    frames.until(|f| f.event == "agent.tool_use" && f.id.as_str() > sent.as_str());
+    server.ok("POST", &events_path(&session), &json!({"events": [{"type": "user.interrupt"}]}));
+    let told = texts(&server.turn(&session, "and now?"))[0].clone();
+    assert!(told.contains("You: You said:") && told.contains("plum, then hold"), "{told}");
+    let after = told.split("plum, then hold").nth(1).expect("twice");
+    assert!(after.contains("You: You said:"), "{after}");
 }
 
 #[test]
@@ -140,4 +183,10 @@ fn what_such_an_agent_could_not_keep_is_refused() {
     let wish = json!({"agent": agent["id"], "environment_id": closed["id"]});
     let answer = server.call("POST", "/v1/sessions", &wish);
     assert_eq!((answer.status, answer.message().contains("unrestricted")), (400, true));
+    let vault = server.ok("POST", "/v1/vaults", &json!({"display_name": "v"}));
+    let open = server.ok("POST", "/v1/environments", &environment());
+    let wish = json!({"agent": agent["id"], "environment_id": open["id"],
+        "vault_ids": [vault["id"]]});
+    let answer = server.call("POST", "/v1/sessions", &wish);
+    assert_eq!((answer.status, answer.message().contains("vault_ids")), (400, true));
 }

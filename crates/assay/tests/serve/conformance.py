@@ -214,7 +214,7 @@ def test_sessions():
         agent={"type": "agent", "id": World.agent.id, "version": 9}, environment_id=World.environment.id))
     refused(400, "not found", lambda: beta.sessions.create(agent="agent_none", environment_id=World.environment.id))
     refused(400, "not found", lambda: beta.sessions.create(agent=World.agent.id, environment_id="env_none"))
-    refused(400, "`vault_ids`", lambda: session(vault_ids=["vlt_1"]))
+    refused(400, "vault_ids[0]: vlt_1 not found", lambda: session(vault_ids=["vlt_1"]))
     refused(400, "resources[0].file_id: file_1 not found", lambda: session(
         resources=[{"type": "file", "file_id": "file_1"}]))
     refused(404, "not found", lambda: other.beta.sessions.retrieve(created.id))

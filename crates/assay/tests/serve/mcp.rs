@@ -8,18 +8,26 @@ use std::io::{Error, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// A server with two tools; `wants` is the token without which it answers nobody.
-fn mcp_server(wants: Option<&'static str>) -> (u16, Arc<Mutex<Vec<String>>>) {
+/// A server with some tools; `wants` is the token without which it answers nobody.
+pub fn mcp_server(wants: Option<&'static str>) -> (u16, Arc<Mutex<Vec<String>>>) {
+    mcp_server_with(wants, Vec::new())
+}
+
+/// The same with more tools.
+fn mcp_server_with(
+    wants: Option<&'static str>,
+    more: Vec<Value>,
+) -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let called: Arc<Mutex<Vec<String>>> = Arc::default();
     let kept = called.clone();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let kept = kept.clone();
+            let (kept, more) = (kept.clone(), more.clone());
             std::thread::spawn(move || {
                 // A client that goes is none of its business.
-                let _gone = answer(stream, wants, &kept);
+                let _gone = answer(stream, wants, more, &kept);
             });
         }
     });
@@ -29,6 +37,7 @@ fn mcp_server(wants: Option<&'static str>) -> (u16, Arc<Mutex<Vec<String>>>) {
 fn answer(
     mut stream: TcpStream,
     wants: Option<&str>,
+    more: Vec<Value>,
     called: &Mutex<Vec<String>>,
 ) -> Result<(), Error> {
     let (head, message) = read_request(&stream)?;
@@ -40,21 +49,35 @@ fn answer(
     if wants.is_some_and(|token| !head.contains(token)) {
         return give(401, String::new());
     }
+    if head.starts_with("GET ") {
+        called.lock().expect("no panic").push("GET".to_string());
+    }
     if !head.starts_with("POST ") {
         return give(405, String::new());
     }
-    let schema = json!({"type": "object", "properties": {"word": {"type": "string"}}});
-    let tool = |name: &str| json!({"name": name, "description": "d", "inputSchema": schema});
+    let mut tools = vec![tool("echo"), tool("fail"), tool("secret"), tool("who"), tool("struct")];
+    tools.extend(more);
     let result = match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({"protocolVersion": message["params"]["protocolVersion"],
             "capabilities": {"tools": {}}, "serverInfo": {"name": "small", "version": "1"}}),
-        "tools/list" => json!({"tools": [tool("echo"), tool("fail"), tool("secret")]}),
+        // One a page, and after the last one the first again.
+        "tools/list" => {
+            let cursor = message["params"]["cursor"].as_str().unwrap_or("0");
+            let from: usize = cursor.parse().map_err(Error::other)?;
+            let next = (from + 8).to_string();
+            json!({"tools": tools.iter().cycle().skip(from).take(8).collect::<Vec<_>>(),
+                "nextCursor": next})
+        }
         "tools/call" => {
             let (name, word) =
                 (&message["params"]["name"], &message["params"]["arguments"]["word"]);
             called.lock().expect("no panic").push(format!("{name} {word}"));
             let words = format!("you said {}", word.as_str().unwrap_or_default());
-            json!({"content": [text(&words)], "isError": *name == "fail"})
+            match name.as_str() {
+                Some("who") => json!({"content": [text(&head)]}),
+                Some("struct") => json!({"content": [], "structuredContent": {"word": word}}),
+                _ => json!({"content": [text(&words)], "isError": *name == "fail"}),
+            }
         }
         _ if message["id"].is_null() => return give(202, String::new()),
         _ => json!({}),
@@ -62,26 +85,33 @@ fn answer(
     give(200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string())
 }
 
-fn server(endpoint: &Endpoint, port: u16) -> Server {
+fn tool(name: &str) -> Value {
+    let schema = json!({"type": "object", "properties": {"word": {"type": "string"}}});
+    json!({"name": name, "description": "d", "inputSchema": schema})
+}
+
+pub fn server(endpoint: &Endpoint, port: u16) -> Server {
     let origin = format!("--local-origin=mcp.example.test=127.0.0.1:{port}");
     Server::with(Setup { args: vec![origin], ..endpoint.setup("") })
 }
 
-fn agent(url: &str) -> Value {
+pub fn agent(url: &str) -> Value {
     let allow = json!({"type": "always_allow"});
     json!({
         "name": "a", "model": "m",
         "mcp_servers": [{"type": "url", "name": "small", "url": url}],
         "tools": [{"type": "mcp_toolset", "mcp_server_name": "small", "configs": [
             {"name": "fail", "permission_policy": allow},
+            {"name": "who", "permission_policy": allow},
+            {"name": "struct", "permission_policy": allow},
             {"name": "secret", "enabled": false},
         ]}],
     })
 }
 
-const URL: &str = "http://mcp.example.test/mcp";
+pub const URL: &str = "http://mcp.example.test/mcp";
 
-fn environment(allows: bool) -> Value {
+pub fn environment(allows: bool) -> Value {
     let networking = json!({"type": "limited", "allow_mcp_servers": allows});
     json!({"name": "e", "config": {"type": "cloud", "networking": networking}})
 }
@@ -128,6 +158,32 @@ fn tools_of_a_server_are_offered_and_called_with_leave() {
     let all = server.listed(&session);
     let of = |kind: &str| all.iter().filter(|event| event["type"] == kind).count();
     assert_eq!((of("agent.mcp_tool_use"), of("agent.mcp_tool_result")), (3, 3));
+}
+
+#[test]
+fn what_no_model_would_take_of_a_server_is_left_out_and_told() {
+    let mut large = tool("large");
+    large["description"] = json!("x".repeat(20_000));
+    let (port, called) = mcp_server_with(None, vec![tool("echo"), tool("bad name"), large]);
+    let endpoint = Endpoint::start();
+    let server = server(&endpoint, port);
+    let session = server.session_of(&agent(URL), &environment(true));
+    let call = call("t1", "mcp__small__struct", json!({"word": "w"}));
+    endpoint.give([calls(vec![call]), says("Done.")]);
+    let events = server.turn(&session, "go");
+    assert!(kinds(&events).starts_with("status_running error model_request_start"), "{events:?}");
+    let message = events[1]["error"]["message"].as_str().expect("a message");
+    for part in ["`small`", "`bad name` and", "cannot be offered"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let asked = endpoint.asked();
+    let names = asked[0]["tools"].as_array().expect("tools").iter();
+    let names: Vec<&str> = names.map(|tool| tool["name"].as_str().expect("a name")).collect();
+    let expected = ["echo", "fail", "who", "struct"].map(|name| format!("mcp__small__{name}"));
+    assert_eq!(names, expected, "each once, although its list has no end");
+    let result = &asked[1]["messages"][2]["content"][0]["content"][0]["text"];
+    assert_eq!(result, r#"{"word":"w"}"#);
+    assert_eq!(called.lock().expect("no panic").len(), 1, "and nobody waits for its news");
 }
 
 #[test]
@@ -180,6 +236,16 @@ fn servers_and_toolsets_belong_together() {
         (with(&|a| a["mcp_servers"][0]["url"] = json!("ftp://a.b")), "must be https"),
         (with(&|a| a["mcp_servers"][0]["url"] = json!("https://u:p@a.b")), "no user"),
         (with(&|a| a["mcp_servers"][0]["name"] = json!("a b")), "may have letters"),
+        (with(&|a| a["mcp_servers"][0]["name"] = json!("a__b")), "must not have `__`"),
+        (with(&|a| a["mcp_servers"][0]["name"] = json!("a_")), "nor `_` at its end"),
+        (
+            with(&|a| {
+                let custom = json!({"type": "custom", "name": "mcp__small__echo",
+                    "description": "d", "input_schema": {"type": "object"}});
+                a["tools"] = json!([a["tools"][0], custom]);
+            }),
+            "must not begin with `mcp__`",
+        ),
         (
             with(&|a| a["tools"][0]["configs"][0]["permission_policy"]["type"] = json!("never")),
             "permission_policy",

@@ -164,7 +164,7 @@ impl Server {
     }
 
     /// This agent and this environment, for a session.
-    fn place_of(&self, agent: &Value, environment: &Value) -> Value {
+    pub fn place_of(&self, agent: &Value, environment: &Value) -> Value {
         let agent = self.ok("POST", "/v1/agents", agent);
         let environment = self.ok("POST", "/v1/environments", environment);
         json!({"agent": agent["id"], "environment_id": environment["id"]})

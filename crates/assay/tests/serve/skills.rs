@@ -1,5 +1,6 @@
 //! Skills: uploaded once, pinned when a session begins, and there for its tools to read.
 
+use super::endpoint::{Endpoint, says};
 use super::server::Server;
 use serde_json::{Value, json};
 
@@ -61,6 +62,41 @@ fn a_session_has_the_version_of_a_skill_that_was_the_newest_when_it_began() {
     assert_eq!(left, 0, "nothing else has one");
     let dangling = server.call("POST", "/v1/sessions", &wish);
     assert!(dangling.message().contains("agent.skills"), "{}", dangling.body);
+}
+
+#[test]
+fn an_agent_is_told_which_skills_it_has_and_where_they_are() {
+    let endpoint = Endpoint::start();
+    let mut server = endpoint.server("");
+    let folded = "---\nname: tables\ndescription: |\n  Reads\n  tables.\n---\nx\n";
+    let parts = [("files[]", "tables/SKILL.md", folded)];
+    let skill = server.upload("/v1/skills", &parts);
+    assert_eq!(skill.status, 200, "{}", skill.body);
+    let skill = skill.json();
+    let agent = json!({
+        "name": "a", "model": "m", "system": "You are terse.",
+        "tools": [{"type": "agent_toolset_20260401"}],
+        "skills": [{"type": "custom", "skill_id": id(&skill)}],
+    });
+    let session = server.session_of(&agent, &json!({"name": "e"}));
+    let versions = format!("/v1/skills/{}/versions", id(&skill));
+    let newer = "---\nname: tables\ndescription: Draws chairs.\n---\nx\n";
+    let answer = server.upload(&versions, &[("files[]", "tables/SKILL.md", newer)]);
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    endpoint.give([says("One."), says("Two.")]);
+    server.turn(&session, "hi");
+    server.kill_and_restart();
+    server.turn(&session, "hi");
+    let expected = "You are terse.\n\nYou have skills. Before you use one, read what it says:\n\
+        - tables: Reads tables. (read /workspace/skills/tables/SKILL.md)";
+    for asked in endpoint.asked() {
+        assert_eq!(asked["system"], expected);
+    }
+    let later = server.session_of(&agent, &json!({"name": "e"}));
+    endpoint.give([says("Three.")]);
+    server.turn(&later, "hi");
+    let system = endpoint.asked()[2]["system"].to_string();
+    assert!(system.contains("Draws chairs.") && !system.contains("Reads"), "{system}");
 }
 
 #[test]

@@ -166,4 +166,5 @@ fn the_key_of_an_endpoint_is_in_nothing_that_anybody_sees() {
         }
     }
     assert!(!server.ok("GET", "/v1/models", &Value::Null).to_string().contains(KEY));
+    assert!(!server.log().contains(KEY), "{}", server.log());
 }

@@ -9,7 +9,7 @@ const TOKENS: [&str; 4] =
     ["sk-leak-one-1111", "sk-leak-two-2222", "sk-leak-three-3333", "sk-leak-four-4444"];
 
 /// Every file below a directory.
-fn files(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+pub fn files(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(directory).expect("ours").flatten() {
         match entry.path().is_dir() {
             true => files(&entry.path(), found),
@@ -21,7 +21,7 @@ fn files(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-fn holds(bytes: &[u8], token: &str) -> bool {
+pub fn holds(bytes: &[u8], token: &str) -> bool {
     bytes.windows(token.len()).any(|window| window == token.as_bytes())
 }
 

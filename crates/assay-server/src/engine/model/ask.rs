@@ -30,6 +30,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 /// How much of an error is read, and how much of it is said.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 const ERROR_CHARS_MAX: usize = 500;
+const TOO_LARGE: &str = "the answer of the model is too large";
 const VERSION: &str = "2023-06-01";
 
 /// Where a model is asked.
@@ -54,6 +55,8 @@ pub enum Asked {
     Reply(Reply),
     /// None, and this ends the turn.
     Failed(Vec<Said>),
+    /// It does not take what it was asked: the end of the request, and why.
+    Refused(Said, SessionError),
 }
 
 /// Why there is no answer.
@@ -67,6 +70,8 @@ struct Trouble {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Again {
     Never,
+    /// Not this, but something else.
+    Otherwise,
     Later,
     After(Duration),
 }
@@ -105,6 +110,9 @@ impl Endpoint {
             let message = self.without_key(message);
             let error = |retry_status| SessionError::new(kind, message, retry_status);
             let pause = match again {
+                Again::Otherwise => {
+                    return Ok(Asked::Refused(end, error(RetryStatus::Terminal)));
+                }
                 Again::Never => {
                     let error = error(RetryStatus::Terminal);
                     return Ok(Asked::Failed(vec![end, Said::Failed(error)]));
@@ -200,6 +208,8 @@ async fn read(mut body: Incoming) -> Result<Reply, Trouble> {
                 Ok(None) => {}
                 Err(Fault::Said(kind, message)) => return Err(said(&kind, &message)),
                 Err(Fault::Unintelligible(why)) => return Err(broke_off(why)),
+                // It would be so again.
+                Err(Fault::TooLarge) => return Err(refused(TOO_LARGE.to_string())),
             }
         }
     }
@@ -230,6 +240,7 @@ async fn read_error(answer: Response<Incoming>) -> Trouble {
         429 => (ErrorKind::ModelRateLimitedError, later),
         503 | 529 => (ErrorKind::ModelOverloadedError, later),
         408 | 500.. => (ErrorKind::ModelRequestFailedError, later),
+        400 | 413 => (ErrorKind::ModelRequestFailedError, Again::Otherwise),
         _ => (ErrorKind::ModelRequestFailedError, Again::Never),
     };
     Trouble { kind, message: format!("the model answered {status}: {message}"), again }

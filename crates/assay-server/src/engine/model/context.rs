@@ -1,14 +1,19 @@
 //! What fits into one request.
 //!
 //! Tokens are counted by their bytes, on the safe side. What does not fit is left out from the
-//! oldest: first whole turns, then results of tools of the turn itself.
+//! oldest: first whole turns, then results of tools of the turn itself, then half of the largest of
+//! the latest results, and half of that.
 
-use super::super::memory::{Message, Role, merged};
+use super::super::memory::{Message, merged};
+use super::super::toolbox::cut;
 use serde_json::{Value, json};
 
 /// Bytes of JSON that are sure to be one token, on the average.
 const TOKEN_BYTES: u64 = 3;
 const LEFT_OUT: &str = "[Earlier parts of this conversation are left out: they do not fit.]";
+const REST_LEFT_OUT: &str = "\n[The rest is left out: it does not fit.]";
+/// What is not made smaller any more.
+const PIECE_BYTES_MIN: usize = 2000;
 const RESULT_LEFT_OUT: &str = "[This result is left out: it does not fit any more.]";
 
 /// What stands around the messages of a turn.
@@ -22,11 +27,16 @@ pub struct Frame {
     pub earlier: Vec<Vec<Message>>,
     /// How many tokens all of it may have.
     pub tokens_max: u64,
+    /// Whether some of `earlier` was forgotten because the model did not take it.
+    pub has_forgotten: bool,
 }
 
-fn tokens(messages: &[Message]) -> u64 {
-    let bytes: usize = messages.iter().map(|message| json!(message).to_string().len()).sum();
-    u64::try_from(bytes).unwrap_or(u64::MAX) / TOKEN_BYTES
+fn bytes(message: &Message) -> u64 {
+    u64::try_from(json!(message).to_string().len()).unwrap_or(u64::MAX)
+}
+
+fn left_out() -> Vec<Message> {
+    vec![Message::user(vec![json!({"type": "text", "text": LEFT_OUT})])]
 }
 
 impl Frame {
@@ -34,57 +44,83 @@ impl Frame {
     pub fn fit(&mut self, turn: &mut [Message]) -> Option<Vec<Message>> {
         let fixed = json!([self.system, self.tools]).to_string().len();
         let fixed = u64::try_from(fixed).unwrap_or(u64::MAX) / TOKEN_BYTES;
-        let left = self.tokens_max.checked_sub(fixed)?;
-        let mut has_lost = false;
-        loop {
-            let earlier: u64 = self.earlier.iter().map(|turn| tokens(turn)).sum();
-            let over = (earlier + tokens(turn)).checked_sub(left).filter(|over| *over > 0);
-            if over.is_none() {
-                break;
-            }
-            if !self.earlier.is_empty() {
-                self.earlier.remove(0);
-                has_lost = true;
-            } else if !shorten(turn) {
-                return None;
-            }
+        let left = self.tokens_max.checked_sub(fixed)?.saturating_mul(TOKEN_BYTES);
+        // Each is counted once: there may be many, and they may be long.
+        let mut now: Vec<u64> = turn.iter().map(bytes).collect();
+        let earlier: Vec<u64> = self.earlier.iter().map(|t| t.iter().map(bytes).sum()).collect();
+        let (mut sum, mut gone) = (earlier.iter().sum::<u64>() + now.iter().sum::<u64>(), 0);
+        while sum > left && gone < earlier.len() {
+            sum -= earlier[gone];
+            gone += 1;
         }
-        if has_lost {
-            let note = vec![json!({"type": "text", "text": LEFT_OUT})];
-            self.earlier.insert(0, vec![Message::user(note)]);
+        self.earlier.drain(..gone);
+        while sum > left {
+            let index = shorten(turn).or_else(|| shorten_last(turn))?;
+            let after = bytes(&turn[index]);
+            sum = sum - now[index] + after;
+            now[index] = after;
+        }
+        if gone > 0 {
+            self.earlier.insert(0, left_out());
         }
         Some(merged(self.earlier.iter().flatten().chain(turn.iter()).cloned()))
+    }
+
+    /// Forgets the older half of what came earlier, then all of it; whether there was anything.
+    pub fn forget(&mut self) -> bool {
+        let is_note = self.earlier.first() == Some(&left_out());
+        let count = self.earlier.len() - usize::from(is_note);
+        if count == 0 {
+            return false;
+        }
+        // Half of it once: a request that stays refused is not worth more than two others.
+        let kept = if self.has_forgotten { 0 } else { count / 2 };
+        self.has_forgotten = true;
+        self.earlier.drain(..self.earlier.len() - kept);
+        self.earlier.insert(0, left_out());
+        true
     }
 }
 
 /// Takes the oldest result of a tool away that is still there, but for those of the last message.
-fn shorten(turn: &mut [Message]) -> bool {
+/// In which message it was.
+fn shorten(turn: &mut [Message]) -> Option<usize> {
     let count = turn.len().saturating_sub(1);
     let short = json!([{"type": "text", "text": RESULT_LEFT_OUT}]);
-    for message in turn.iter_mut().take(count).filter(|message| message.role == Role::User) {
+    for (index, message) in turn.iter_mut().take(count).enumerate() {
         let is_result =
             |block: &&mut Value| block["type"] == "tool_result" && block["content"] != short;
         if let Some(block) = message.content.iter_mut().find(is_result) {
             block["content"] = short;
-            return true;
+            return Some(index);
         }
     }
-    false
+    None
 }
 
-/// A block as a model can read it: files of this server mean nothing to it.
-pub fn readable(block: &Value) -> Value {
-    match block["source"]["type"].as_str() {
-        Some("file") => {
-            let text = format!("[The file {} cannot be shown here.]", block["source"]["file_id"]);
-            json!({"type": "text", "text": text})
+/// Makes the largest piece of a result in the last message smaller, if there is one worth it: half
+/// a text is better than no turn. In which message it was.
+fn shorten_last(turn: &mut [Message]) -> Option<usize> {
+    let index = turn.len().checked_sub(1)?;
+    let results = turn[index].content.iter_mut().filter(|block| block["type"] == "tool_result");
+    let pieces = results.filter_map(|block| block["content"].as_array_mut()).flatten();
+    let sized = pieces.map(|piece| (piece.to_string().len(), piece));
+    let (_, piece) =
+        sized.filter(|(size, _)| *size > PIECE_BYTES_MIN).max_by_key(|(size, _)| *size)?;
+    *piece = match piece["text"].as_str() {
+        Some(text) => {
+            let text = text.strip_suffix(REST_LEFT_OUT).unwrap_or(text);
+            let half = format!("{}{REST_LEFT_OUT}", cut(text, text.len() / 2));
+            json!({"type": "text", "text": half})
         }
-        _ => block.clone(),
-    }
+        None => json!({"type": "text", "text": RESULT_LEFT_OUT}),
+    };
+    Some(index)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::memory::Role;
     use super::*;
 
     fn text(role: Role, text: &str) -> Message {
@@ -98,7 +134,7 @@ mod tests {
 
     fn frame(tokens_max: u64) -> Frame {
         let earlier = vec![exchange("first"), exchange("second"), exchange("third")];
-        Frame { system: None, tools: Vec::new(), earlier, tokens_max }
+        Frame { system: None, tools: Vec::new(), earlier, tokens_max, has_forgotten: false }
     }
 
     #[test]
@@ -128,5 +164,43 @@ mod tests {
         let fitted = json!(frame(700).fit(&mut turn).expect("fits")).to_string();
         assert!(fitted.contains("newnew") && !fitted.contains("oldold"), "{fitted}");
         assert_eq!(frame(20).fit(&mut [text(Role::User, &"y".repeat(300))]), None);
+    }
+
+    #[test]
+    fn the_latest_results_are_cut_until_they_fit_and_what_is_small_stays() {
+        let result = |content: Value| json!({"type": "tool_result", "content": [content]});
+        let words = |text: &str| json!({"type": "text", "text": text});
+        let image = json!({"type": "image", "source": {"data": "i".repeat(50_000)}});
+        let last = vec![
+            result(words("small")),
+            result(words(&"ü".repeat(100_000))),
+            result(words(&"b".repeat(30_000))),
+            result(image),
+        ];
+        let said = text(Role::Assistant, "call");
+        let mut turn = vec![text(Role::User, "now"), said, Message::user(last)];
+        let fitted = json!(frame(5000).fit(&mut turn).expect("fits")).to_string();
+        assert!(fitted.len() < 15_000 && fitted.len() > 5000, "{}", fitted.len());
+        for part in ["small", "üüü", "bbb", "[The rest", "[This result"] {
+            assert!(fitted.contains(part), "{part}: {fitted}");
+        }
+        assert_eq!(frame(100).fit(&mut turn), None, "a little of each is left, or nothing fits");
+    }
+
+    #[test]
+    fn what_is_refused_is_forgotten_by_halves_and_not_for_ever() {
+        let mut frame = frame(10_000);
+        let turn = &mut [text(Role::User, "now")];
+        let shown = |frame: &mut Frame, turn: &mut [Message]| {
+            json!(frame.fit(turn).expect("fits")).to_string()
+        };
+        assert!(frame.forget());
+        let some = shown(&mut frame, turn);
+        assert!(some.contains("left out") && some.contains("third"), "{some}");
+        assert!(!some.contains("first") && !some.contains("second"), "{some}");
+        assert!(frame.forget());
+        let none = shown(&mut frame, turn);
+        assert!(none.contains("left out") && !none.contains("third"), "{none}");
+        assert!(!frame.forget(), "only the note is left");
     }
 }

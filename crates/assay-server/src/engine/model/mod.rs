@@ -11,19 +11,21 @@ mod sse;
 
 use super::host::{Host, Stop};
 use super::mcp::named_call;
-use super::memory::{Entry, Message, recall};
+use super::memory::{Entry, Message, readable, recall};
 use super::options::{EngineError, ModelConfig};
-use super::room::Gave;
-use super::toolbox::{Wanted, offered};
+use super::toolbox::{Wanted, offered, tool_result};
 use super::{Engine, Turn};
 use crate::net::Client;
 use ask::{Asked, Endpoint};
 use assay_session::{ErrorKind, RetryStatus, Said, SessionError};
-use context::{Frame, readable};
+use context::Frame;
 use reply::{Block, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// What an answer ends with that is not whole.
+const CUT_OFF: [&str; 3] = ["max_tokens", "refusal", "model_context_window_exceeded"];
+const NO_INPUT: &str = "the input of this call was no JSON object";
 /// Requests in one turn.
 const REQUESTS_MAX: usize = 200;
 /// Bytes of memory that are read for one token of the context.
@@ -72,16 +74,19 @@ async fn play(
     let bytes = bytes.saturating_mul(BYTES_PER_TOKEN);
     let earlier = recall(&host.voice.reader, &host.voice.key, bytes).await;
     let earlier = earlier.map_err(|_| Stop::Broken)?;
+    let prompt = Message::user(host.prompt.iter().map(readable).collect());
+    let mut turn = vec![prompt.clone()];
+    host.remember(Entry::Message(prompt));
+    // Servers take their time, and what was asked is not forgotten meanwhile.
+    host.say(Vec::new()).await?;
     host.reach_servers().await?;
     let mut frame = Frame {
         system: host.system.clone(),
         tools: offered(&host.agent, &host.room, &host.servers),
         earlier,
         tokens_max: context_tokens.saturating_sub(max_tokens),
+        has_forgotten: false,
     };
-    let prompt = Message::user(host.prompt.iter().map(readable).collect());
-    let mut turn = vec![prompt.clone()];
-    host.remember(Entry::Message(prompt));
     for _ in 0..REQUESTS_MAX {
         let Some(messages) = frame.fit(&mut turn) else {
             let what = format!(
@@ -93,6 +98,15 @@ async fn play(
         let reply = match endpoint.ask(&mut host, &body).await? {
             Asked::Reply(reply) => reply,
             Asked::Failed(said) => return host.end(said).await,
+            // What it does not take may have been said long ago, and would be told it for ever.
+            Asked::Refused(end, error) => match frame.forget() {
+                true => {
+                    let error = SessionError { retry_status: RetryStatus::Retrying, ..error };
+                    host.say(vec![end, Said::Trouble(error)]).await?;
+                    continue;
+                }
+                false => return host.end(vec![end, Said::Failed(error)]).await,
+            },
         };
         let Some(said) = step(&mut host, &mut turn, reply, max_tokens).await? else { continue };
         return host.end(said).await;
@@ -120,7 +134,7 @@ async fn step(
     reply: Reply,
     max_tokens: u64,
 ) -> Result<Option<Vec<Said>>, Stop> {
-    let is_cut = reply.stop_reason == "max_tokens";
+    let is_cut = CUT_OFF.contains(&reply.stop_reason.as_str());
     // Half a call is none, and what came before it may have been meant together with it.
     let kept = |block: &&Block| !(is_cut && matches!(block, Block::Call { .. }));
     let blocks: Vec<&Block> = reply.blocks.iter().filter(kept).collect();
@@ -139,10 +153,9 @@ async fn step(
     let calls: Vec<&Block> =
         blocks.into_iter().filter(|block| matches!(block, Block::Call { .. })).collect();
     if !calls.is_empty() {
+        // Each of them is remembered already, in the commit that showed it.
         let results = use_tools(host, said, &calls).await?;
-        let message = Message::user(results);
-        turn.push(message.clone());
-        host.remember(Entry::Message(message));
+        turn.push(Message::user(results));
         return Ok(None);
     }
     match reply.stop_reason.as_str() {
@@ -164,22 +177,18 @@ async fn step(
 }
 
 async fn use_tools(host: &mut Host, said: Vec<Said>, calls: &[&Block]) -> Result<Vec<Value>, Stop> {
-    let wanted = calls.iter().filter_map(|block| match block {
-        Block::Call { name, input, .. } => Some(Wanted {
-            // What is no JSON runs nothing.
-            written: input
-                .is_none()
-                .then(|| Gave::text("the input of this call was no JSON object", true)),
-            ..named_call(&host.agent, name, input.clone().unwrap_or_default())
-        }),
+    let calls = calls.iter().filter_map(|block| match block {
+        Block::Call { id, name, input } => Some((id.clone(), name, input)),
         _ => None,
     });
-    let wanted = wanted.collect();
+    let (ids, wanted): (Vec<String>, Vec<Wanted>) = calls
+        .map(|(id, name, input)| {
+            // What is no JSON runs nothing, and nobody is asked for it.
+            let refused = input.is_none().then(|| NO_INPUT.to_string());
+            let named = named_call(&host.agent, name, input.clone().unwrap_or_default());
+            (id.clone(), Wanted { call_id: Some(id), refused, ..named })
+        })
+        .unzip();
     let gave = host.use_tools(said, wanted).await?;
-    let result = |(block, gave): (&&Block, Gave)| {
-        let Block::Call { id, .. } = block else { return Value::Null };
-        json!({"type": "tool_result", "tool_use_id": id, "is_error": gave.is_error,
-            "content": gave.content.iter().map(readable).collect::<Vec<_>>()})
-    };
-    Ok(calls.iter().zip(gave).map(result).collect())
+    Ok(ids.iter().zip(&gave).map(|(id, gave)| tool_result(id, gave)).collect())
 }

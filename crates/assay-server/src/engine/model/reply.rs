@@ -57,6 +57,8 @@ pub enum Fault {
     Said(String, String),
     /// It is no stream of a message.
     Unintelligible(String),
+    /// It is more than anybody reads.
+    TooLarge,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,7 @@ impl Gatherer {
         let wrong = |what: &str| Fault::Unintelligible(what.to_string());
         self.bytes += event.data.len();
         if self.bytes > REPLY_BYTES_MAX || self.reply.blocks.len() > BLOCKS_MAX {
-            return Err(wrong("the answer is too large"));
+            return Err(Fault::TooLarge);
         }
         let data: Value =
             serde_json::from_str(&event.data).map_err(|_| wrong("an event is no JSON"))?;
@@ -245,10 +247,24 @@ mod tests {
         let said = Fault::Said("overloaded_error".into(), "m".into());
         assert_eq!(gather(&[error]), Err(said));
         let delta = json!({"type": "content_block_delta", "index": 0, "delta": {}});
-        for events in [vec![delta], vec![json!({"type": "content_block_stop"})], vec![json!("x")]] {
+        let start = &block(json!({"type": "text", "text": ""}), &[])[0];
+        let stop = json!({"type": "content_block_stop"});
+        let end = json!({"type": "message_stop"});
+        for events in [vec![delta], vec![stop], vec![start.clone(); 2], vec![start.clone(), end]] {
             let fault = gather(&events);
-            let is_fault = matches!(fault, Err(Fault::Unintelligible(_)) | Ok(None));
-            assert!(is_fault, "{fault:?}");
+            assert!(matches!(fault, Err(Fault::Unintelligible(_))), "{fault:?}");
         }
+        // What nobody knows is no answer yet.
+        assert_eq!(gather(&[json!("x")]), Ok(None));
+    }
+
+    #[test]
+    fn an_answer_without_end_is_refused_and_not_asked_for_again() {
+        let mut gatherer = Gatherer::default();
+        let half = "x".repeat(REPLY_BYTES_MAX / 2);
+        let data = json!({"type": "ping", "x": half}).to_string();
+        let event = SseEvent { name: String::new(), data };
+        assert_eq!(gatherer.push(&event), Ok(None));
+        assert_eq!(gatherer.push(&event), Err(Fault::TooLarge));
     }
 }

@@ -249,6 +249,8 @@ struct SessionWish {
     resources: Option<Vec<ResourceWish>>,
     #[schema(max_items = 200)]
     initial_events: Option<Vec<Free>>,
+    /// Where credentials for MCP servers are looked for, in this order.
+    #[schema(max_items = 20)]
     vault_ids: Option<Vec<String>>,
 }
 
@@ -257,6 +259,9 @@ struct SessionChange {
     #[schema(max_length = 500)]
     title: Option<String>,
     metadata: Option<MetadataChange>,
+    /// As they are: they cannot be changed.
+    #[schema(max_items = 20)]
+    vault_ids: Option<Vec<String>>,
 }
 
 /// An event; what else it has depends on its type.
