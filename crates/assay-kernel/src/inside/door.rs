@@ -114,6 +114,9 @@ impl Way {
 /// Signals that are passed on; the last one says that a child has ended.
 pub(super) const PASSED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
+/// How long to wait for a signal before looking without one.
+const LOOK_STEP_NS: libc::c_long = 100_000_000;
+
 /// What waits for a signal: those that are passed on, and SIGCHLD.
 fn waited_for() -> libc::sigset_t {
     // SAFETY: the set is filled by sigemptyset before it is read, and lives on this stack.
@@ -251,15 +254,25 @@ fn let_in(pid: libc::pid_t, way: Way, go: OwnedFd, told: OwnedFd) -> Result<(), 
 /// Passes signals on until the child has ended; its exit code.
 fn wait(pid: libc::pid_t, mask: &Mask) -> i32 {
     loop {
-        let (mut signal, mut status) = (0, 0);
-        // SAFETY: plain system calls with pointers to this stack; the child is ours.
+        let (signal, mut status) = (next_signal(&mask.waited), 0);
+        // SAFETY: plain system calls with a pointer to this stack; the child is ours.
         unsafe {
-            libc::sigwait(&mask.waited, &mut signal);
-            if signal != libc::SIGCHLD {
+            if let Some(signal) = signal.filter(|signal| PASSED.contains(signal)) {
                 libc::kill(pid, signal);
-            } else if libc::waitpid(pid, &mut status, libc::WNOHANG) == pid {
+            }
+            if libc::waitpid(pid, &mut status, libc::WNOHANG) == pid {
                 return super::init::code(status);
             }
         }
     }
+}
+
+/// The next of these signals, if one comes within a moment. Whoever waits for the end of a child
+/// looks for himself as often: the signal that tells of it was seen to be missing, and then a wait
+/// for nothing but the signal is one for ever. Makes system calls only.
+pub(super) fn next_signal(waited: &libc::sigset_t) -> Option<libc::c_int> {
+    let moment = libc::timespec { tv_sec: 0, tv_nsec: LOOK_STEP_NS };
+    // SAFETY: the set is filled, and the time is on this stack.
+    let signal = unsafe { libc::sigtimedwait(waited, std::ptr::null_mut(), &moment) };
+    (signal > 0).then_some(signal)
 }

@@ -4,7 +4,7 @@
 //! nothing else: whoever held the lock of the allocator is not here to release it.
 #![allow(unsafe_code)] // fork, execve, signals and waitpid between clone and exec.
 
-use super::door::PASSED;
+use super::door::{PASSED, next_signal};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use std::ffi::CStr;
 
@@ -106,13 +106,10 @@ fn start(errand: &Errand) -> libc::pid_t {
 /// Passes signals on and reaps whoever ends, until the program does.
 fn serve(errand: &Errand, program: libc::pid_t) -> ! {
     loop {
-        let mut signal = 0;
-        // SAFETY: the set is filled, and the number is on this stack.
-        unsafe { libc::sigwait(errand.waited, &mut signal) };
-        if PASSED.contains(&signal) {
+        let passed = next_signal(errand.waited).filter(|signal| PASSED.contains(signal));
+        if let Some(signal) = passed {
             // SAFETY: the program is a child that has not been reaped yet.
             unsafe { libc::kill(program, signal) };
-            continue;
         }
         loop {
             let mut status = 0;
