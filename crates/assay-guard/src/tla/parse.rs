@@ -136,6 +136,11 @@ fn operator(unit: Node<'_>, source: &str, module: &mut Module) {
     else {
         return;
     };
+    let name = syntax::text(name, source).to_string();
+    // TLA+ forbids a second definition of a name: what others mean by it is the first.
+    if module.operator(&name).is_some() {
+        return;
+    }
     let mut reader = Reader::new(source);
     let parameters: Vec<String> = syntax::field(unit, "parameter")
         .into_iter()
@@ -148,7 +153,7 @@ fn operator(unit: Node<'_>, source: &str, module: &mut Module) {
     let mut uses = BTreeSet::new();
     names(body_names(unit), source, &mut uses);
     module.operators.push(Operator {
-        name: syntax::text(name, source).to_string(),
+        name,
         parameters,
         line: syntax::line(unit),
         text: stripped(unit, source),

@@ -52,6 +52,26 @@ fn damaged_files_of_every_kind_are_compared_without_a_panic() {
     }
 }
 
+/// Names that stand twice included: what is damaged has them, and nobody forbids them.
+#[test]
+fn a_file_that_did_not_change_says_nothing_however_broken_it_is() {
+    let mut dice = Dice(2);
+    let config = Config::default();
+    for case in cases() {
+        for (path, bytes) in &case.before {
+            let twice = bytes.repeat(2);
+            let (cut, from) =
+                (dice.below(bytes.len() as u64 + 1), dice.below(bytes.len() as u64 + 1));
+            let crossed = [&bytes[..cut as usize], &bytes[from as usize..]].concat();
+            for text in [bytes, &twice, &crossed, &damaged(bytes, &mut dice)] {
+                let tree = Tree::from([(path.clone(), text.clone())]);
+                let found = compare(&tree, &tree, &config);
+                assert!(found.is_empty(), "{path}: {found:#?} {}", String::from_utf8_lossy(text));
+            }
+        }
+    }
+}
+
 #[test]
 fn nesting_without_end_is_refused_and_not_followed() {
     let config = Config::default();
