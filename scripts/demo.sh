@@ -4,9 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-echo "building (a few minutes the first time) ..." >&2
-cargo build --release --quiet -p assay
-assay=${CARGO_TARGET_DIR:-target}/release/assay
+# As tests are built, without the long optimisation of a release: `make test` then has the
+# dependencies already, and a demonstration mostly waits for what it has done to a system.
+echo "building (some minutes the first time) ..." >&2
+cargo build --quiet -p assay
+assay=${CARGO_TARGET_DIR:-target}/debug/assay
 
 started=$SECONDS
 status=0
