@@ -36,6 +36,8 @@ const WORKSPACES: &str = "workspaces";
 const DEMO: &str = "demo";
 /// How long work may go on after the end was asked for. What is durable does not depend on it.
 const STOP_MAX: Duration = Duration::from_millis(500);
+/// How long connections stay when the server cannot go on: answers that were made are sent.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How to serve.
 #[derive(Debug)]
@@ -207,11 +209,18 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let router = router.merge(console::router(app, options.shelf));
     ready(&Ready { address, recovered, demo });
     tokio::select! {
-        error = first_end(failure, runner, read) => Err(error),
+        error = last_words(first_end(failure, runner, read)) => Err(error),
         () = serve_connections(listener, router) => Ok(()),
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }
+}
+
+/// Whoever was just refused because of it hears so before the connections go.
+async fn last_words(end: impl Future<Output = ServeError>) -> ServeError {
+    let error = end.await;
+    tokio::time::sleep(LAST_WORDS).await;
+    error
 }
 
 /// Why it cannot go on, once a part has ended that it cannot do without.

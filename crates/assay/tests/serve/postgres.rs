@@ -83,8 +83,10 @@ fn a_server_that_was_replaced_ends_by_itself_and_says_so() {
     let session = server.session();
     database.sql("UPDATE assay.writer SET owner = 'another'");
     let path = super::server::events_path(&session);
-    let answer = server.call("POST", &path, &super::server::message("too late"));
-    assert_eq!(answer.status, 500, "{}", answer.body);
+    // On a slow day the server is gone before its refusal is heard: no acknowledgement either.
+    let late = super::server::message("too late");
+    let status = server.try_call("POST", &path, &late, &[]).map(|answer| answer.status);
+    assert!(matches!(status, Ok(500) | Err(_)), "{status:?}");
     let (code, said) = (server.wait(), server.log());
     assert_eq!(code, Some(69), "{said}");
     assert!(said.contains("another server has taken this store over"), "{said}");
