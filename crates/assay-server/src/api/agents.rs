@@ -9,7 +9,7 @@ use super::skill_references::parse_references;
 use super::tools::{check_servers, parse_servers, parse_tools};
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Stored, Unit, folder, read_record};
+use crate::store::{Stored, Unit, fields_of, folder, read_record};
 use assay_ledger::keyed::Order;
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
@@ -105,7 +105,7 @@ fn fresh(id: String, now: &str) -> Map<String, Value> {
         "execution_identity": {"type": "service_account"},
         "created_at": now, "updated_at": now, "archived_at": null,
     });
-    wire.as_object().cloned().unwrap_or_default()
+    fields_of(wire)
 }
 
 fn insert(unit: &mut Unit, workspace: &str, wire: Map<String, Value>) -> Result<Value, ApiError> {

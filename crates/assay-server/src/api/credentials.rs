@@ -12,7 +12,7 @@ use super::vaults::{self, NAME_MAX, open_vault};
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::sealing::{Sealed, Sealer};
-use crate::store::{Unit, folder};
+use crate::store::{Unit, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order, Store};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
@@ -187,7 +187,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     });
     let at = format!("{}/{id}", folder_of(&call.workspace, &call.id));
     let sealed = Some(seal(&app.sealer, &at, &secret)?);
-    let credential = Credential { wire: wire.as_object().cloned().unwrap_or_default(), sealed };
+    let credential = Credential { wire: fields_of(wire.clone()), sealed };
     app.kernel
         .run(move |unit| {
             open_vault(unit, &vault_at, &call.id)?;

@@ -10,7 +10,7 @@ use crate::engine::Engines;
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::net::{Reach, check_pattern};
-use crate::store::{Stored, Unit, folder};
+use crate::store::{Stored, Unit, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
@@ -124,7 +124,7 @@ fn fresh(id: String) -> Map<String, Value> {
         "id": id, "type": "environment", "description": "", "config": closed_config(),
         "metadata": {}, "scope": null, "created_at": now, "updated_at": now, "archived_at": null,
     });
-    wire.as_object().cloned().unwrap_or_default()
+    fields_of(wire)
 }
 
 fn insert(unit: &mut Unit, workspace: &str, wire: Map<String, Value>) -> Result<Value, ApiError> {

@@ -11,7 +11,7 @@ use super::serve::{ApiVersion, App, Call};
 use super::upload::{Part, read_parts};
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Stored, folder};
+use crate::store::{Stored, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
 use assay_session::{prefix, rfc3339};
 use axum::body::Body;
@@ -42,7 +42,7 @@ pub async fn upload(app: &App, call: Call, body: Body) -> Result<Reply, ApiError
     });
     let (directory, name) = (app.objects.clone(), id.clone());
     blocking(move || write_object(&directory, &name, &bytes)).await?;
-    let stored = Stored { wire: wire.as_object().cloned().unwrap_or_default() };
+    let stored = Stored { wire: fields_of(wire.clone()) };
     let at = format!("{}/{}/{id}", folder::FILES, call.workspace);
     app.kernel.run(move |unit| unit.put(at, &stored)).await?;
     Ok(Reply::json(&wire))

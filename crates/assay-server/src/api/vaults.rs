@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::serve::{App, Call};
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Stored, Unit, folder};
+use crate::store::{Stored, Unit, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
@@ -45,7 +45,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 "id": id, "type": "vault", "metadata": {}, "created_at": now, "updated_at": now,
                 "archived_at": null,
             });
-            let mut wire = wire.as_object().cloned().unwrap_or_default();
+            let mut wire = fields_of(wire);
             change(&mut wire, fields)?;
             if !wire.contains_key("display_name") {
                 return Err(ApiError::invalid("display_name: Field required"));

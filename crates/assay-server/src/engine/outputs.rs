@@ -7,7 +7,7 @@ use super::host::Voice;
 use super::room::Room;
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{SessionKey, Stored, Unit, folder};
+use crate::store::{SessionKey, Stored, Unit, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_sandbox::{OUTPUT_FILES_MAX, Output, collect_outputs};
 use assay_session::{prefix, rfc3339};
@@ -170,7 +170,7 @@ fn stored(key: &SessionKey, kept: &Kept) -> Stored {
         "size_bytes": kept.bytes, "created_at": rfc3339(now_ms()), "downloadable": true,
         "scope": {"type": "session", "id": key.id}, "expires_at": null,
     });
-    Stored { wire: wire.as_object().cloned().unwrap_or_default() }
+    Stored { wire: fields_of(wire) }
 }
 
 /// A guess by the name, for people: nothing is decided by it.

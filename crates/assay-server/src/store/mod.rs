@@ -14,6 +14,6 @@ pub use keys::{ApiKey, KeyError, add_key, list_keys, new_key, revoke_key, worksp
 pub use place::{OpenStore, StorePlace};
 pub use reader::Reader;
 pub use records::{
-    Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, folder, read_record,
+    Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, fields_of, folder, read_record,
 };
 pub use unit::{After, Unit};

@@ -140,6 +140,17 @@ impl Stored {
     }
 }
 
+/// The fields of a record that is made here, and so is an object.
+///
+/// # Panics
+/// If it is none: a record without fields would be one that nobody can read.
+pub fn fields_of(wire: Value) -> Map<String, Value> {
+    match wire {
+        Value::Object(fields) => fields,
+        other => panic!("a record is made of fields, not {other}"),
+    }
+}
+
 /// An event as streams and lists show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {

@@ -39,7 +39,7 @@ const MEANINGS: [(u16, &str); 8] = [
 /// The document. It is made once.
 pub fn document() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut document = serde_json::to_value(describe()).unwrap_or_default();
+        let mut document = serde_json::to_value(describe()).expect("a description is JSON");
         let shapes = &mut document["components"]["schemas"];
         // What else an event has depends on its type.
         shapes["Event"]["additionalProperties"] = true.into();
