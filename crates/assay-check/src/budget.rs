@@ -1,5 +1,6 @@
 //! How much a check may cost. Running out is an answer ("undecided"), never a crash.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Limits shared by all searches of one check. Time is the caller's business: it sets
@@ -13,7 +14,7 @@ pub struct Budget {
     memory_bytes: AtomicUsize,
     memory_bytes_peak: AtomicUsize,
     configurations: AtomicU64,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Budget {
@@ -25,8 +26,15 @@ impl Budget {
             memory_bytes: AtomicUsize::new(0),
             memory_bytes_peak: AtomicUsize::new(0),
             configurations: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
+            stop: Arc::new(AtomicBool::new(false)),
         }
+    }
+
+    /// An allowance for a part of the work: limits of its own, and it ends when this one is
+    /// stopped.
+    pub(crate) fn allowance(&self, memory_bytes_max: usize, configurations_max: u64) -> Budget {
+        let stop = Arc::clone(&self.stop);
+        Budget { stop, ..Budget::new(memory_bytes_max, configurations_max) }
     }
 
     /// No limits: for tests and small problems.

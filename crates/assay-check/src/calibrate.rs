@@ -48,7 +48,8 @@ impl Anomaly {
 pub struct CalibrationRow {
     /// The kind.
     pub anomaly: Anomaly,
-    /// How many changed copies were made; fewer than asked for if the history offers no place.
+    /// How many changed copies were made; fewer than asked for if the history offers no place, or
+    /// if the budget was spent.
     pub planted: u32,
     /// How many of them were refuted.
     pub caught: u32,
@@ -122,10 +123,14 @@ impl<M: Plant> Planter<'_, M> {
             certain_caught: 0,
         };
         for _ in 0..count {
+            if self.budget.is_spent() {
+                break;
+            }
             let Some((changed, certain)) = self.changed_copy(anomaly) else { break };
             row.planted += 1;
-            let limit = Budget::new(self.budget.memory_bytes_max, CONFIGURATIONS_MAX);
+            let limit = self.budget.allowance(self.budget.memory_bytes_max, CONFIGURATIONS_MAX);
             let (_, decision) = decide_problem(self.model, Problem::new(changed), &limit);
+            self.budget.visit(limit.configurations());
             match decision.answer {
                 Answer::Refuted => row.caught += 1,
                 Answer::Linearizable => row.unseen += 1,

@@ -31,7 +31,8 @@
 //! 3. `search` decides the rest: a just-in-time search under a [`Budget`], for any [`Model`].
 //! 4. `witness` reduces a refuted object to the operations that matter and explains them.
 //! 5. `verify` re-checks the [`Certificate`] of a refutation; it shares no code with the others.
-//! 6. `calibrate` plants anomalies into copies of the history to see how sharp the check was.
+//! 6. `own` does the same for a [`Model`] of yours: [`check_own`].
+//! 7. `calibrate` plants anomalies into copies of the history to see how sharp the check was.
 //!
 //! Nothing here reads a file, a clock or a random source of its own.
 
@@ -44,6 +45,7 @@ mod hint;
 mod kind;
 mod model;
 pub mod models;
+mod own;
 mod partition;
 mod relax;
 mod report;
@@ -58,6 +60,7 @@ pub use certificate::Certificate;
 pub use check::{CheckError, CheckOptions, Thoroughness, check};
 pub use kind::{MODELS, ModelInfo, ModelKind};
 pub use model::{Call, Effect, Model, Problem, Start};
+pub use own::{OwnRefutation, OwnReport, check_own};
 pub use relax::Relaxation;
 pub use report::{Algorithm, PartReport, PartialOrder, Refutation, Report, Unfinished};
 pub use search::{Answer, Decision, decide};

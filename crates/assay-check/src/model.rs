@@ -33,6 +33,8 @@
 //! ]);
 //! assert_eq!(decide(&Flag, &problem, &Budget::unlimited()).answer, Answer::Refuted);
 //! ```
+//!
+//! [`check_own`](crate::check_own) checks whole histories against it.
 
 use std::hash::Hash;
 

@@ -88,6 +88,11 @@ impl<'a, M: Decode> Reader<'a, M> {
         Ok(Reader { history, model, verbs })
     }
 
+    /// For a model that looks at operation types itself, if it wants to.
+    pub(crate) fn of_one_model(history: &'a History, model: &'a M) -> Self {
+        Reader { history, model, verbs: vec![""; history.types().count()] }
+    }
+
     /// The call an operation stands for; `None` if it says nothing.
     // Called in every pass over a history: inlined, a pass reads only the columns it needs.
     #[inline(always)]

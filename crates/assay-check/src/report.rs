@@ -114,6 +114,8 @@ pub struct Refutation {
     /// The longest orders of the witness that the model allows, with what comes next and why it
     /// cannot.
     pub orders: Vec<PartialOrder>,
+    /// Whether these are all of the longest ones, because every order was tried.
+    pub orders_all: bool,
     /// What happened, in plain words.
     pub explanation: Vec<String>,
 }
@@ -128,7 +130,7 @@ pub struct PartialOrder {
 }
 
 impl PartialOrder {
-    fn of(order: &StuckOrder) -> PartialOrder {
+    pub(crate) fn of(order: &StuckOrder) -> PartialOrder {
         let ops = |calls: &[u32]| calls.iter().map(|&i| OpIndex(i)).collect();
         PartialOrder { placed: ops(&order.placed), stuck: ops(&order.stuck) }
     }
@@ -151,7 +153,8 @@ impl Refutation {
             context: by_start(found.context.iter().map(|&i| OpIndex(i)).collect()),
             certificate,
             minimal: found.minimal,
-            orders: found.orders.iter().map(PartialOrder::of).collect(),
+            orders: found.orders.longest.iter().map(PartialOrder::of).collect(),
+            orders_all: found.orders.all,
             explanation: Vec::new(),
         };
         refutation.explanation = crate::witness::explain(history, &refutation);

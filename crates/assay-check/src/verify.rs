@@ -8,7 +8,8 @@ use assay_history::{History, Op, OpIndex, Outcome, ProcessId, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use {Act::*, State::*};
 
-const CONFIGURATIONS_MAX: u64 = 500_000;
+/// Configurations times calls: what a configuration costs grows with how many there are.
+const STEPS_MAX: u64 = 50_000_000;
 const COMPARISONS_MAX: usize = 5_000_000;
 
 /// How much was looked at to confirm a refutation.
@@ -204,7 +205,7 @@ fn explore(calls: &[Call], core: usize, state: State) -> Result<u64, String> {
     let mut seen: HashMap<(BTreeSet<usize>, State), Vec<BTreeSet<usize>>> = HashMap::new();
     let (mut configurations, mut comparisons) = (1, 0);
     while let Some((_, point)) = queue.pop_first() {
-        if configurations > CONFIGURATIONS_MAX || comparisons > COMPARISONS_MAX {
+        if configurations * calls.len() as u64 > STEPS_MAX || comparisons > COMPARISONS_MAX {
             return Err("too large to re-check".to_owned());
         }
         let free = |i: usize| !point.placed.contains(&i);

@@ -28,4 +28,7 @@ pub use txn::{
 };
 pub use validate::{Finding, Rule, Severity, ValidateOptions, validate};
 pub use value::{ValueId, Values, View};
-pub use write::{write_jepsen_edn, write_jepsen_json, write_jsonl, write_jsonl_rows};
+pub use write::{
+    Packing, write_jepsen_edn, write_jepsen_json, write_jsonl, write_jsonl_rows, write_packed,
+    write_porcupine_log,
+};

@@ -38,20 +38,36 @@ use assay_history::{Format, Style};
 use assay_kv::Defect;
 use assay_oracle::picker::Category;
 use assay_txn::Model;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Finds out whether the claims a system makes are true.
 ///
 /// Exit codes: 0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history
-/// or plan, 69 a file or capability is missing, 70 a bug in Assay.
+/// or plan, 69 a file or capability is missing, 70 a bug in Assay, 75 somebody else is at work
+/// there, 130 and 143 interrupted.
 #[derive(Parser, Debug)]
 #[command(name = "assay", version, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// What is wrong with it, or the help that was asked for.
+    pub fn read() -> Result<Cli, clap::Error> {
+        let matches = Cli::command().try_get_matches()?;
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let (Command::Check(args), Some((_, check))) = (&mut cli.command, matches.subcommand()) {
+            args.given = crate::commands::effect::given(check);
+        }
+        Ok(cli)
+    }
 }
 
 /// The commands.
@@ -161,7 +177,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "COUNT", default_value_t = u64::MAX, hide_default_value = true)]
     pub states: u64,
     /// How many refuted keys to explain in full.
-    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = witnesses)]
     pub witnesses: usize,
     /// Stop looking at a file once one of its objects is refuted; those not looked at are counted.
     /// The verdict is the same, sooner. Only with a --model of single objects.
@@ -185,6 +201,9 @@ pub struct CheckArgs {
     /// Write the first cycle of transactions in the language of Graphviz.
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Which options that are not for every check were given.
+    #[arg(skip)]
+    pub given: Vec<&'static str>,
 }
 
 /// What is checked: single objects, or transactions.
@@ -322,7 +341,8 @@ pub enum HistoryCommand {
         /// The format to write.
         #[arg(long, value_enum)]
         to: TargetFormat,
-        /// Where to write; standard output if not given. Written whole or not at all.
+        /// Where to write; standard output if not given. Written whole or not at all, compressed if
+        /// the name ends with .zst or .gz.
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]
@@ -392,6 +412,8 @@ pub enum TargetFormat {
     JepsenEdn,
     /// Jepsen operations in JSON.
     JepsenJson,
+    /// Lines as in Porcupine's etcd logs; for one object without a key.
+    PorcupineLog,
 }
 
 /// Turn the record of a test run into documents, with every verdict computed again.
@@ -542,6 +564,12 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number: f64 = text[..split].parse().ok()?;
     Some((number, text[split..].trim()))
+}
+
+/// At least one: a refutation without a certificate cannot be re-checked by anybody.
+fn witnesses(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|&count| count > 0);
+    count.ok_or_else(|| "expected a number of witnesses, at least 1".to_string())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -11,14 +11,13 @@ mod gallery;
 mod output;
 mod progress;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     say_that_panics_are_bugs();
     // A checker's panic is caught where the verdict is made: it leaves a file undecided. Any other
     // ends here.
-    let run = std::panic::catch_unwind(|| match args::Cli::try_parse() {
+    let run = std::panic::catch_unwind(|| match args::Cli::read() {
         Ok(cli) => commands::run(cli),
         Err(error) => args::usage_error(&error),
     });

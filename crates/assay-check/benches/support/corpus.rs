@@ -4,6 +4,7 @@ use super::plain_wgl::linearizable;
 use assay_check::models::{Kv, KvOp, Register, RegisterOp};
 use assay_check::{Answer, Call, CheckOptions, Model, ModelKind, Thoroughness, check};
 use assay_history::{History, Op, Outcome, ReadOptions, ValueId, View, read};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,6 +29,40 @@ pub fn corpus() {
         rows.push(row(&corpus, file, model, verdict == "linearizable"));
     }
     print(&rows);
+    if let Some(times) = std::env::var_os("ASSAY_PEER_TIMES") {
+        beside_a_peer(&rows, Path::new(&times));
+    }
+}
+
+/// Compares with what another checker took for the same files on this machine: a table of file,
+/// verdict and microseconds that whoever has that checker made.
+fn beside_a_peer(rows: &[Row], times: &Path) {
+    let table = std::fs::read_to_string(times).expect("ASSAY_PEER_TIMES names a table");
+    let peer: HashMap<&str, f64> = table
+        .lines()
+        .filter_map(|line| {
+            let (file, rest) = line.split_once('\t')?;
+            let micros: f64 = rest.rsplit('\t').next()?.parse().ok()?;
+            Some((file, micros / 1e6))
+        })
+        .collect();
+    let both = || rows.iter().filter_map(|row| Some((row, *peer.get(row.file.as_str())?)));
+    let (ours, theirs) = both().fold((0.0, 0.0), |(ours, theirs), (row, peer_s)| {
+        (ours + row.everything_s, theirs + peer_s)
+    });
+    println!(
+        "beside the peer: {} files, {:.2} ms and {:.1} ms, {:.0} times as long",
+        both().count(),
+        ours * 1e3,
+        theirs * 1e3,
+        theirs / ours
+    );
+    let least = both().map(|(row, peer_s)| peer_s / row.everything_s).fold(f64::MAX, f64::min);
+    println!("  on the file where the peer does best it takes {least:.1} times as long as we do");
+    for (row, peer_s) in both().filter(|(row, peer_s)| *peer_s < row.everything_s) {
+        let (ours, theirs) = (row.everything_s * 1e6, peer_s * 1e6);
+        println!("  SLOWER than the peer: {} {ours:.1} µs, peer {theirs:.1} µs", row.file);
+    }
 }
 
 struct Row {

@@ -112,9 +112,14 @@ fn general_reason(history: &History, refutation: &Refutation) -> String {
         _ if skipped == 0 => format!("after {}", placed.join(", then ")),
         _ => format!("after {skipped} others, then {}", placed[skipped..].join(", then ")),
     };
+    let others = match (refutation.orders_all, refutation.orders.len()) {
+        (true, 1) => ", and every other order ends earlier or the same way",
+        (true, _) => ", and no other order gets further",
+        // Not all orders were tried one by one; that none fits was found in another way.
+        (false, _) => ", to name one of the longest that were tried",
+    };
     format!(
-        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow, and \
-         every other order ends earlier or the same way.",
+        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow{others}.",
         model.name(),
         stuck.join(" and ")
     )

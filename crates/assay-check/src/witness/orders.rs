@@ -3,8 +3,14 @@
 use crate::model::{Call, Model, Problem, Start};
 use rustc_hash::FxHashSet;
 
-/// Legal orders of a witness that cannot be finished, each with the state at its end.
-pub(crate) type Orders = Vec<StuckOrder>;
+/// How far the orders of a witness get.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    /// The longest, at most three, each stuck at different calls.
+    pub(crate) longest: Vec<StuckOrder>,
+    /// Whether every order was tried and every longest one is here.
+    pub(crate) all: bool,
+}
 
 /// One legal order that cannot be finished.
 #[derive(Debug, Clone)]
@@ -15,16 +21,22 @@ pub(crate) struct StuckOrder {
 
 const STEPS_MAX: usize = 20_000;
 const ORDERS_MAX: usize = 3;
+/// Witnesses of more calls than this are not walked: each step costs memory for all of them, and
+/// nobody reads such an order.
+const CALLS_MAX: usize = 256;
 
-/// The longest orders, at most three, each stuck at different calls.
+/// The longest orders; none of a witness that is too large to be walked.
 pub(crate) fn longest_orders<M: Model>(model: &M, problem: &Problem<M::Op>) -> Orders {
     let state = match problem.start {
         Start::Initial => model.initial(),
         Start::Any => match model.any_state() {
             Some(state) => state,
-            None => return Vec::new(),
+            None => return Orders::default(),
         },
     };
+    if problem.calls.len() > CALLS_MAX {
+        return Orders::default();
+    }
     let mut calls: Vec<&Call<M::Op>> = problem.calls.iter().collect();
     calls.sort_by_key(|call| (call.end, call.start));
     let mut walk = Walk {
@@ -36,9 +48,11 @@ pub(crate) fn longest_orders<M: Model>(model: &M, problem: &Problem<M::Op>) -> O
         steps: 0,
         best: Vec::new(),
         best_required: 0,
+        left_out: false,
     };
     walk.from(&state);
-    walk.best
+    let all = walk.steps <= STEPS_MAX && !walk.left_out;
+    Orders { longest: walk.best, all }
 }
 
 struct Walk<'a, M: Model> {
@@ -48,8 +62,10 @@ struct Walk<'a, M: Model> {
     is_placed: Vec<bool>,
     visited: FxHashSet<(Vec<bool>, M::State)>,
     steps: usize,
-    best: Orders,
+    best: Vec<StuckOrder>,
     best_required: usize,
+    /// One of the longest orders is not among the best, because there are enough.
+    left_out: bool,
 }
 
 impl<M: Model> Walk<'_, M> {
@@ -94,6 +110,7 @@ impl<M: Model> Walk<'_, M> {
         }
         if required > self.best_required {
             self.best.clear();
+            self.left_out = false;
             self.best_required = required;
         }
         let mut stuck: Vec<u32> = ready
@@ -103,7 +120,12 @@ impl<M: Model> Walk<'_, M> {
             .collect();
         stuck.sort_unstable();
         let known = self.best.iter().any(|order| order.stuck == stuck);
-        if !known && self.best.len() < ORDERS_MAX && !stuck.is_empty() {
+        if known || stuck.is_empty() {
+            return;
+        }
+        if self.best.len() == ORDERS_MAX {
+            self.left_out = true;
+        } else {
             let placed = self.placed.iter().map(|&i| self.calls[i].index).collect();
             self.best.push(StuckOrder { placed, stuck });
         }

@@ -93,7 +93,8 @@ impl<M: Decode> Reducer<'_, M> {
         if self.oracle_calls > ORACLE_CALLS_MAX || self.budget.is_spent() {
             return None;
         }
-        let allowance = Budget::new(self.budget.memory_bytes_max / 2, ORACLE_CONFIGURATIONS_MAX);
+        let memory_bytes_max = self.budget.memory_bytes_max / 2;
+        let allowance = self.budget.allowance(memory_bytes_max, ORACLE_CONFIGURATIONS_MAX);
         let (_, decision) = decide_problem(self.model, self.relaxed(part, core), &allowance);
         match decision.answer {
             Answer::Refuted => Some(true),

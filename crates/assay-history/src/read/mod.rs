@@ -1,4 +1,4 @@
-//! Reading histories: one entry point, five formats, two compressions.
+//! Reading histories: one entry point, four formats, two compressions.
 //!
 //! ```
 //! use assay_history::{ReadOptions, read};

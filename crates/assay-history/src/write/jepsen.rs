@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// Those of `out`, and [`io::ErrorKind::InvalidInput`] where Jepsen's one-at-a-time processes and
 /// its strict order of records cannot express the history.
 pub fn write_jepsen_edn(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    Records::new(history, out, &EDN).write()
+    Records::new(history, out, Layout::Maps(&EDN)).write()
 }
 
 /// Writes Jepsen operations as JSON maps, one per line.
@@ -21,11 +21,20 @@ pub fn write_jepsen_edn(history: &History, out: &mut dyn Write) -> io::Result<()
 /// # Errors
 /// As for [`write_jepsen_edn`].
 pub fn write_jepsen_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    Records::new(history, out, &JSON).write()
+    Records::new(history, out, Layout::Maps(&JSON)).write()
 }
 
-/// How the parts of a record are spelt.
-struct Spelling {
+/// What a record looks like.
+#[derive(Clone, Copy)]
+pub(super) enum Layout {
+    /// A map a line.
+    Maps(&'static Spelling),
+    /// A line of Porcupine's etcd logs.
+    Log,
+}
+
+/// How the parts of a map are spelt.
+pub(super) struct Spelling {
     /// The fields, in the order index, time, type, process, f, key, value, error.
     fields: [&'static str; 8],
     name: fn(&str, &mut String),
@@ -69,10 +78,10 @@ const JSON: Spelling = Spelling {
     value: |history, value, out| history.values.write_json(value, out),
 };
 
-struct Records<'h, 'w> {
-    history: &'h History,
-    out: Out<'w>,
-    spelling: &'static Spelling,
+pub(super) struct Records<'h, 'w> {
+    pub(super) history: &'h History,
+    pub(super) out: Out<'w>,
+    layout: Layout,
     roles: Vec<Role>,
     keyed: bool,
     /// Whether every process is an integer; otherwise they are numbered.
@@ -83,13 +92,13 @@ struct Records<'h, 'w> {
 }
 
 impl<'h, 'w> Records<'h, 'w> {
-    fn new(history: &'h History, out: &'w mut dyn Write, spelling: &'static Spelling) -> Self {
+    pub(super) fn new(history: &'h History, out: &'w mut dyn Write, layout: Layout) -> Self {
         let mut processes = (0..history.process_count() as u32).map(ProcessId);
         let is_integer = |p| history.values.as_int(history.process(p)).is_some();
         Records {
             history,
             out: Out::new(out),
-            spelling,
+            layout,
             roles: history.types().map(|t| Role::of(history.type_name(t))).collect(),
             keyed: history.key_count() > 1,
             processes_are_integers: processes.all(is_integer),
@@ -98,7 +107,7 @@ impl<'h, 'w> Records<'h, 'w> {
         }
     }
 
-    fn write(mut self) -> io::Result<()> {
+    pub(super) fn write(mut self) -> io::Result<()> {
         let moments = moments(self.history);
         for instant in moments.chunk_by(|a, b| a.at == b.at) {
             self.instant(instant)?;
@@ -168,24 +177,32 @@ impl<'h, 'w> Records<'h, 'w> {
     }
 
     #[cold]
-    fn impossible(&self, op: &Op, why: &str) -> io::Error {
+    pub(super) fn impossible(&self, op: &Op, why: &str) -> io::Error {
         let id = self.history.values.show(op.op_id);
         let line = self.history.line(op.invoke_at);
-        let message =
-            format!("Jepsen's format cannot carry this: operation {id} (line {line}) {why}");
+        let message = format!("this format cannot carry it: operation {id} (line {line}) {why}");
         io::Error::new(io::ErrorKind::InvalidInput, message)
     }
 
     fn begin(&mut self, op: &Op) -> io::Result<()> {
         self.open[op.process.0 as usize] = Some(op.index);
-        self.head(op, Some(op.invoke_ts), "invoke");
-        self.value(6, op.input);
-        self.tail()
+        match self.layout {
+            Layout::Maps(spelling) => {
+                self.head(spelling, op, Some(op.invoke_ts), "invoke");
+                self.value(spelling, 6, op.input);
+                self.tail()
+            }
+            Layout::Log => self.log_line(op, "invoke", op.input),
+        }
     }
 
     fn end(&mut self, op: &Op) -> io::Result<()> {
         self.open[op.process.0 as usize] = None;
         let role = self.roles[op.op_type.0 as usize];
+        let spelling = match self.layout {
+            Layout::Maps(spelling) => spelling,
+            Layout::Log => return self.log_end(op, role),
+        };
         let (kind, value) = match op.outcome() {
             Outcome::Unknown => ("info", op.input),
             Outcome::Fail => ("fail", op.input),
@@ -195,17 +212,17 @@ impl<'h, 'w> Records<'h, 'w> {
             Outcome::Ok if role == Role::Echo && !op.output.is_null() => ("ok", op.output),
             Outcome::Ok => ("ok", op.input),
         };
-        self.head(op, op.complete_ts, kind);
-        self.value(6, value);
+        self.head(spelling, op, op.complete_ts, kind);
+        self.value(spelling, 6, value);
         let plain = self.history.values.as_str(op.error) == Some("fail") && kind == "fail";
         if !op.error.is_null() && !plain {
-            self.value(7, op.error);
+            self.value(spelling, 7, op.error);
         }
         self.tail()
     }
 
-    fn head(&mut self, op: &Op, time: Option<i64>, kind: &str) {
-        let Spelling { fields, name, .. } = self.spelling;
+    fn head(&mut self, spelling: &'static Spelling, op: &Op, time: Option<i64>, kind: &str) {
+        let Spelling { fields, name, .. } = spelling;
         let text = &mut self.out.text;
         text.push_str(fields[0]);
         push(self.index, text);
@@ -216,20 +233,27 @@ impl<'h, 'w> Records<'h, 'w> {
         text.push_str(fields[2]);
         name(kind, text);
         text.push_str(fields[3]);
-        match self.history.values.as_int(self.history.process(op.process)) {
-            Some(process) if self.processes_are_integers => push(process, text),
-            _ => push(op.process.0, text),
-        }
+        let process = self.process(op);
+        let text = &mut self.out.text;
+        push(process, text);
         text.push_str(fields[4]);
         name(self.history.type_name(op.op_type), text);
         if self.keyed {
-            self.value(5, self.history.key(op.key));
+            self.value(spelling, 5, self.history.key(op.key));
         }
     }
 
-    fn value(&mut self, field: usize, value: ValueId) {
-        self.out.text.push_str(self.spelling.fields[field]);
-        (self.spelling.value)(self.history, value, &mut self.out.text);
+    /// The number a process is written as.
+    pub(super) fn process(&self, op: &Op) -> i64 {
+        match self.history.values.as_int(self.history.process(op.process)) {
+            Some(process) if self.processes_are_integers => process,
+            _ => i64::from(op.process.0),
+        }
+    }
+
+    fn value(&mut self, spelling: &'static Spelling, field: usize, value: ValueId) {
+        self.out.text.push_str(spelling.fields[field]);
+        (spelling.value)(self.history, value, &mut self.out.text);
     }
 
     fn tail(&mut self) -> io::Result<()> {
@@ -240,12 +264,12 @@ impl<'h, 'w> Records<'h, 'w> {
 }
 
 /// Whether a keyword of this name reads back as the same name.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let bare = |c: char| c.is_ascii_alphanumeric() || "-_.?!*+<>=&$%/".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(bare)
 }
 
-fn write_edn(history: &History, value: ValueId, out: &mut String) {
+pub(super) fn write_edn(history: &History, value: ValueId, out: &mut String) {
     match history.values.view(value) {
         View::Null => out.push_str("nil"),
         View::Str(text) if text.strip_prefix(':').is_some_and(is_name) => out.push_str(text),

@@ -1,4 +1,5 @@
-//! Writing histories: Assay's JSON lines in two forms, Jepsen's operations in two notations.
+//! Writing histories: Assay's JSON lines in two forms, Jepsen's operations in two notations,
+//! Porcupine's logs.
 //!
 //! ```
 //! use assay_history::{Builder, Completion, Invocation, write_jsonl_rows};
@@ -16,12 +17,49 @@
 
 mod jepsen;
 mod jsonl;
+mod porcupine;
 
 pub use jepsen::{write_jepsen_edn, write_jepsen_json};
 pub use jsonl::{write_jsonl, write_jsonl_rows};
+pub use porcupine::write_porcupine_log;
 
 use crate::history::{History, NEVER, Op, OpIndex, Order};
 use std::io::{self, Write};
+
+/// How what is written is compressed; readers recognise it by its first bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// As gzip.
+    Gzip,
+    /// As zstd.
+    Zstd,
+}
+
+/// Lets `write` write through a compression.
+///
+/// # Errors
+/// Those of `write` and of `out`.
+pub fn write_packed(
+    packing: Packing,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match packing {
+        Packing::Plain => write(out),
+        Packing::Gzip => {
+            let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            write(&mut packed)?;
+            packed.finish().map(drop)
+        }
+        Packing::Zstd => {
+            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            write(&mut packed)?;
+            packed.finish().map(drop)
+        }
+    }
+}
 
 /// How much text is gathered before it is written.
 const BUFFER_BYTES: usize = 64 << 10;

@@ -1,7 +1,7 @@
 //! Porcupine's etcd logs.
 
 use crate::common::{briefs, error_of, op, read_text};
-use assay_history::Order;
+use assay_history::{Order, write_porcupine_log};
 
 fn log(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("INFO  jepsen.util - {line}\n")).collect()
@@ -44,6 +44,45 @@ fn outcomes_follow_porcupine_not_jepsen() {
     for (invoke, complete, expected) in cases {
         assert_eq!(briefs(&read_text(&log(&[invoke, complete]))), [expected], "{complete}");
     }
+}
+
+#[test]
+fn lines_are_written_as_they_were_read() {
+    let text = log(&[
+        "0\t:invoke\t:read\tnil",
+        "1\t:invoke\t:cas\t[2 4]",
+        "0\t:ok\t:read\t3",
+        "1\t:fail\t:cas\t[2 4]",
+        "2\t:invoke\t:write\t3",
+        "1\t:invoke\t:cas\t[1 2]",
+        "2\t:fail\t:write\t:no-leader",
+        "1\t:info\t:cas\t:timed-out",
+        "2\t:invoke\t:write\t\"a b\"",
+        "2\t:ok\t:write\t\"a b\"",
+        "0\t:invoke\t:write\t5",
+        "0\t:fail\t:write\t5",
+        "3\t:invoke\t:read\tnil",
+    ]);
+    let mut again = Vec::new();
+    write_porcupine_log(&read_text(&text), &mut again).expect("all of it can be written");
+    assert_eq!(String::from_utf8(again).expect("text"), text);
+}
+
+#[test]
+fn what_the_lines_cannot_say_is_refused() {
+    let refused = |text: &str| {
+        let error = write_porcupine_log(&read_text(text), &mut Vec::new()).expect_err("refused");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+        error.to_string()
+    };
+    let keys = "{:process 0, :type :invoke, :f :get, :key 1, :value nil}\n\
+                {:process 1, :type :invoke, :f :get, :key 2, :value nil}\n";
+    assert!(refused(keys).contains("no keys"));
+    let cas = "{:process 0, :type :invoke, :f :cas, :value [1 2]}\n\
+               {:process 0, :type :fail, :f :cas, :value [1 2], :error \"refused\"}\n";
+    assert!(refused(cas).contains("failed for certain"));
+    let name = "{:process 0, :type :invoke, :f \"two words\", :value 1}\n";
+    assert!(refused(name).contains("no keyword"));
 }
 
 #[test]

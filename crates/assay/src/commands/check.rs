@@ -1,5 +1,6 @@
 //! `assay check`: is this history linearizable?
 
+use super::effect::{Looks, refuse_without};
 use super::{Outcome, Trouble, each_file, open, write_whole};
 use crate::args::{CheckArgs, Subject};
 use crate::exit::Exit;
@@ -14,10 +15,16 @@ use std::time::{Duration, Instant};
 
 /// Checks every file; the worst result is the exit code.
 pub fn run(args: &CheckArgs) -> Exit {
+    let looks = match args.model {
+        Some(subject) => Looks::At(subject),
+        None if args.oracles.checkers.is_empty() => return super::pick::run(args),
+        None => Looks::ForAPromise,
+    };
+    if let Err(trouble) = refuse_without(args, &[looks]) {
+        return trouble.report();
+    }
     match args.model {
         Some(subject) => run_subject(args, subject),
-        None if args.oracles.checkers.is_empty() => super::pick::run(args),
-        None if args.fail_fast => no_fail_fast().report(),
         None => super::oracles::run(args, &args.oracles.checkers),
     }
 }
@@ -33,18 +40,7 @@ pub fn run_subject(args: &CheckArgs, subject: Subject) -> Exit {
     }
     match subject {
         Subject::Object(model) => run_objects(args, model),
-        Subject::Transactions(_) if args.fail_fast => no_fail_fast().report(),
         Subject::Transactions(style) => super::isolation::run(args, style),
-    }
-}
-
-/// Only objects are checked apart; the other checkers look at a history as a whole.
-fn no_fail_fast() -> Trouble {
-    Trouble {
-        message: "--fail-fast needs a --model of single objects (register, kv, ...): this checker \
-                  looks at the whole history at once; leave the flag out"
-            .to_string(),
-        exit: Exit::Usage,
     }
 }
 
@@ -103,6 +99,10 @@ fn check_file(path: &Path, args: &CheckArgs, model: ModelKind) -> Result<Checked
     let witness_time = begun.elapsed().saturating_sub(decide_time);
     let (verified, exit) = verify_all(path, &history, &report);
     let calibration = match args.calibrate {
+        Some(_) if exit == Exit::Refuted => {
+            not_calibrated(path);
+            None
+        }
         Some(count) => Some(calibrate(&history, args, model, initial, count)?),
         None => None,
     };
@@ -179,6 +179,15 @@ fn check_within(
     })
 }
 
+/// Says why a refuted history is not calibrated with.
+pub fn not_calibrated(path: &Path) {
+    anstream::eprintln!(
+        "note: {}: not calibrated: it is refuted as it is, so whatever is planted would be \
+         \"caught\"; --calibrate is for histories that are upheld",
+        path.display()
+    );
+}
+
 /// Plants anomalies into copies of the history; it fits the model, or we would not be here.
 fn calibrate(
     history: &History,
@@ -190,11 +199,17 @@ fn calibrate(
     let budget = Budget::new(args.memory, args.states);
     let options = CheckOptions { initial, budget: Some(&budget), ..CheckOptions::new(model) };
     let message = || format!("calibrating: {count} anomalies of each kind, seed {}", args.seed);
-    let rows = progress::while_running(message, || {
-        assay_check::calibrate(history, &options, count, args.seed)
-    });
+    let rows = assay_judge::within(
+        args.budget,
+        || budget.stop(),
+        || {
+            progress::while_running(message, || {
+                assay_check::calibrate(history, &options, count, args.seed)
+            })
+        },
+    );
     let rows = rows.map_err(|error| Trouble::bad_history(error.to_string()))?;
-    Ok(Calibration { seed: args.seed, asked: count, rows })
+    Ok(Calibration { seed: args.seed, asked: count, rows, cut: budget.is_spent() })
 }
 
 /// Re-checks every certificate with the separate verifier. A certificate that does not hold is a

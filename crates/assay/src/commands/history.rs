@@ -5,7 +5,7 @@ use crate::args::{HistoryCommand, InputArgs, OutputArgs, OutputFormat, TargetFor
 use crate::exit::Exit;
 use crate::output;
 use assay_check::ModelKind;
-use assay_history::{History, Severity, ValidateOptions, validate};
+use assay_history::{History, Packing, Severity, ValidateOptions, validate, write_packed};
 use std::io::Write;
 use std::path::Path;
 
@@ -77,10 +77,11 @@ fn convert(
         TargetFormat::JsonlRows => assay_history::write_jsonl_rows(&history, out),
         TargetFormat::JepsenEdn => assay_history::write_jepsen_edn(&history, out),
         TargetFormat::JepsenJson => assay_history::write_jepsen_json(&history, out),
+        TargetFormat::PorcupineLog => assay_history::write_porcupine_log(&history, out),
     };
     match target {
         Some(target) => {
-            write_whole(target, write)?;
+            write_whole(target, |out| write_packed(packing(target), out, write))?;
             let count = output::grouped(history.len() as u64);
             anstream::eprintln!("{count} operations written to {}", target.display());
         }
@@ -95,6 +96,15 @@ fn convert(
         }
     }
     Ok(Exit::Upheld)
+}
+
+/// The compression that a file's name asks for, if any.
+fn packing(target: &Path) -> Packing {
+    match target.extension().and_then(|extension| extension.to_str()) {
+        Some("zst") => Packing::Zstd,
+        Some("gz") => Packing::Gzip,
+        _ => Packing::Plain,
+    }
 }
 
 fn stats(path: &Path, input: InputArgs, output: OutputArgs) -> Result<Exit, Trouble> {

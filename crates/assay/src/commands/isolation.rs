@@ -1,6 +1,6 @@
 //! `assay check --model list-append` and its like: which isolation did the transactions have?
 
-use super::check::command_line;
+use super::check::{command_line, not_calibrated};
 use super::{Outcome, Trouble, each_file, open_txns, write_whole};
 use crate::args::{CheckArgs, SearchWhen};
 use crate::exit::Exit;
@@ -106,7 +106,12 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
     search(path, args, &txns, &mut report)?;
     let check_time = begun.elapsed();
     let shown = shown(&txns, &report, args.witnesses);
+    let exit = verdict(path, args, &report, &shown);
     let calibration = match args.calibrate {
+        Some(_) if exit == Exit::Refuted => {
+            not_calibrated(path);
+            None
+        }
         Some(count) => {
             let message = || format!("calibrating: {count} anomalies of each kind");
             let claim = args.isolation.consistency_model;
@@ -117,7 +122,6 @@ fn check_file(path: &Path, args: &CheckArgs, style: Style) -> Result<Isolation, 
         }
         None => None,
     };
-    let exit = verdict(path, args, &report, &shown);
     Ok(Isolation {
         path: path.to_path_buf(),
         command: command(path, args, style),

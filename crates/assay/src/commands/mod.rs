@@ -5,6 +5,7 @@ mod agent;
 mod check;
 pub mod desk;
 mod doctor;
+pub mod effect;
 mod explain;
 mod gallery;
 mod generate;

@@ -1,6 +1,6 @@
 //! `assay check --checker NAME`: promises other than linearizability and isolation.
 
-use super::check::refuse_unsound;
+use super::check::{not_calibrated, refuse_unsound};
 use super::{Outcome, Trouble, each_file, open, pick, write_whole};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
@@ -100,6 +100,10 @@ fn check_file(
         });
         let verified = verified.collect();
         let calibration = match args.calibrate {
+            Some(_) if report.answer == Answer::Refuted => {
+                not_calibrated(path);
+                None
+            }
             Some(count) => {
                 Some(calibrate(oracle, &history, options, count, args.seed).map_err(unfit)?)
             }

@@ -1,5 +1,6 @@
 //! `assay check FILE` without a model: what fits this history?
 
+use super::effect::{Looks, refuse_without};
 use super::{Trouble, check, open, oracles};
 use crate::args::{CheckArgs, Subject};
 use crate::exit::Exit;
@@ -67,6 +68,11 @@ fn flags(checkers: &[&str]) -> String {
 fn run_proposal(args: &CheckArgs, checkers: &[&'static str]) -> Exit {
     let (subjects, others): (Vec<&str>, Vec<&str>) =
         checkers.iter().partition(|name| subject(name).is_some());
+    let mut looks: Vec<Looks> = subjects.iter().filter_map(|n| subject(n)).map(Looks::At).collect();
+    looks.extend(others.iter().map(|_| Looks::ForAPromise));
+    if let Err(trouble) = refuse_without(args, &looks) {
+        return trouble.report();
+    }
     let mut exit = None;
     let mut note = |one: Exit| exit = Some(exit.map_or(one, |so_far: Exit| so_far.worse(one)));
     for name in subjects {

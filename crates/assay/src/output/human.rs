@@ -131,7 +131,11 @@ fn calibration(checked: &Checked) {
             row.caught,
             row.unseen,
             row.undecided,
-            if row.planted < calibration.asked { "  (no more places for it)" } else { "" }
+            match row.planted < calibration.asked {
+                true if calibration.cut => "  (the budget was spent)",
+                true => "  (no more places for it)",
+                false => "",
+            }
         );
     }
     if calibration.rows.iter().any(|row| row.unseen > 0) {

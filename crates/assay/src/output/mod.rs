@@ -83,12 +83,19 @@ pub struct Calibration {
     pub asked: u32,
     /// One row per kind.
     pub rows: Vec<CalibrationRow>,
+    /// Whether the budget ended it early.
+    pub cut: bool,
 }
 
 impl Checked {
     /// The key (and element) a part is about, as text; empty for the `null` key.
     pub fn object(&self, part: &assay_check::PartReport) -> String {
         assay_judge::picture::object(&self.history, part)
+    }
+
+    /// Whether the verifier has re-checked at least one refutation.
+    pub fn is_rechecked(&self) -> bool {
+        self.verified.iter().any(Result::is_ok)
     }
 
     /// One sentence: the answer.
@@ -102,11 +109,10 @@ impl Checked {
         let refuted = report.refutations.len() + report.refuted_not_shown;
         match self.exit {
             Exit::Upheld => format!("linearizable ({model}): {ops} operations on {objects}"),
-            Exit::Refuted | Exit::Bug => {
-                format!(
-                    "not linearizable ({model}): {refuted} of {objects} refuted, {ops} operations"
-                )
-            }
+            Exit::Refuted | Exit::Bug => format!(
+                "not linearizable ({model}): {refuted} of {objects} refuted, {ops} operations{}",
+                if self.is_rechecked() { "" } else { " (NOT re-checked: see its certificate)" }
+            ),
             Exit::NothingChecked => {
                 format!("no operation with a known outcome ({model}): nothing could be refuted")
             }

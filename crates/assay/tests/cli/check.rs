@@ -120,8 +120,81 @@ fn fail_fast_is_refused_where_nothing_can_be_skipped() {
     for checker in [["--model", "list-append"], ["--checker", "no-lost-ack"]] {
         let run = run(&[&["check", &history, "--fail-fast"], &checker[..]].concat());
         assert_eq!(run.code, 64, "{}", run.err);
-        assert!(run.err.contains("--fail-fast needs a --model of single objects"), "{}", run.err);
+        assert!(run.err.contains("--fail-fast has no effect here"), "{}", run.err);
+        assert!(run.err.contains("a --model of single objects"), "{}", run.err);
     }
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let history = example("register-upheld.jsonl");
+    for (check, option) in [
+        (["--model", "register"], &["--dot", "x.dot"][..]),
+        (["--model", "register"], &["-c", "serializable"]),
+        (["--model", "register"], &["--linearizable-keys"]),
+        (["--model", "register"], &["--set", "business-key=id"]),
+        (["--model", "register"], &["--reference", "other.jsonl"]),
+        (["--model", "counter"], &["--initial", "0"]),
+        (["--checker", "no-lost-ack"], &["--budget", "1s"]),
+        (["--checker", "no-lost-ack"], &["--memory", "1GiB"]),
+        (["--checker", "no-lost-ack"], &["--states", "5"]),
+        (["--checker", "no-lost-ack"], &["--svg", "x.svg"]),
+        (["--checker", "no-lost-ack"], &["--initial", "null"]),
+        (["--model", "list-append"], &["--set", "a=b"]),
+    ] {
+        let run = run(&[&["check", &history], &check[..], option].concat());
+        assert_eq!(run.code, 64, "{check:?} {option:?}: {}", run.err);
+        assert!(run.err.contains("has no effect here"), "{check:?} {option:?}: {}", run.err);
+    }
+    // What fits is asked for by its default, too.
+    let fits = ["check", &history, "--model", "register", "--initial", "null", "--budget", "9s"];
+    assert_eq!(run(&fits).code, 0);
+}
+
+#[test]
+fn a_refuted_history_is_not_calibrated_with() {
+    let history = example("register-refuted.jsonl");
+    let args = ["check", &history, "--model", "register", "--calibrate", "3", "--format", "json"];
+    let refuted = run(&args);
+    assert_eq!(refuted.code, 1, "{}", refuted.err);
+    assert!(refuted.err.contains("not calibrated"), "{}", refuted.err);
+    assert!(json(&refuted)["calibration"].is_null(), "{}", refuted.out);
+    assert_eq!(json(&refuted)["rechecked"], true);
+}
+
+#[test]
+fn calibration_ends_with_the_budget_and_says_so() {
+    let history = example("register-upheld.jsonl");
+    let args = ["check", &history, "--model", "register", "--calibrate", "10000"];
+    let cut = run(&[&args[..], &["--budget", "1ms", "--format", "json"]].concat());
+    assert_eq!(cut.code, 0, "{}", cut.err);
+    assert_eq!(json(&cut)["calibration"]["cut"], true, "{}", cut.out);
+}
+
+#[test]
+fn a_witness_of_many_operations_is_told_within_the_budget() {
+    let adds = 20_000;
+    let mut ops: Vec<_> = (0..adds).map(|i| (0, "add", "1", "null", 10 * i, 10 * i + 5)).collect();
+    let wrong = (adds - 1).to_string();
+    ops.push((1, "read", "null", &wrong, 10 * adds, 10 * adds + 5));
+    let args = ["check", "-", "--model", "counter", "--budget", "1s", "--format", "json"];
+    let refuted = run_with(&args, rows(&ops).as_bytes());
+    assert_eq!(refuted.code, 1, "{}", refuted.err);
+    let report = json(&refuted);
+    // The verdict says by itself whether a second pair of eyes has seen it.
+    let headline = report["headline"].as_str().expect("a sentence");
+    let rechecked = report["rechecked"].as_bool().expect("a truth value");
+    assert_eq!(headline.contains("NOT re-checked"), !rechecked, "{headline}");
+    let told = report["refutations"][0]["explanation"][0].as_str().expect("a sentence");
+    assert!(told.contains("fits the counter model"), "{told}");
+    assert!(!told.contains("every other order"), "nobody tried them all: {told}");
+}
+
+#[test]
+fn a_refutation_always_has_a_witness() {
+    let history = example("register-refuted.jsonl");
+    let none = run(&["check", &history, "--model", "register", "--witnesses", "0"]);
+    assert_eq!(none.code, 64, "{}{}", none.out, none.err);
 }
 
 #[test]

@@ -19,6 +19,37 @@ fn converting_keeps_the_verdict_in_every_format() {
 }
 
 #[test]
+fn a_converted_history_is_packed_as_its_name_says() {
+    let directory = scratch();
+    let source = example("register-upheld.jsonl");
+    for (name, magic) in [("h.jsonl.zst", [0x28, 0xb5]), ("h.jsonl.gz", [0x1f, 0x8b])] {
+        let path = directory.path().join(name);
+        let text = path.display().to_string();
+        let convert = run(&["history", "convert", &source, "--to", "jsonl", "-o", &text]);
+        assert_eq!(convert.code, 0, "{}", convert.err);
+        assert_eq!(std::fs::read(&path).expect("written")[..2], magic, "{name}");
+        assert_eq!(run(&["check", &text, "--model", "register"]).code, 0, "{name}");
+    }
+}
+
+#[test]
+fn one_object_is_written_as_porcupine_logs_and_several_are_refused() {
+    let directory = scratch();
+    let path = directory.path().join("h.log").display().to_string();
+    let source = example("register-upheld.jsonl");
+    let convert = run(&["history", "convert", &source, "--to", "porcupine-log", "-o", &path]);
+    assert_eq!(convert.code, 69, "three keys: {}", convert.err);
+    assert!(convert.err.contains("no keys"), "{}", convert.err);
+    let one = rows(&[(0, "write", "1", "null", 0, 5), (1, "read", "null", "1", 6, 9)]);
+    let args = ["history", "convert", "-", "--to", "porcupine-log", "-o", &path];
+    assert_eq!(run_with(&args, one.as_bytes()).code, 0);
+    assert_eq!(run(&["check", &path, "--model", "register"]).code, 0);
+    let stale = rows(&[(0, "write", "1", "null", 0, 5), (1, "read", "null", "2", 6, 9)]);
+    assert_eq!(run_with(&args, stale.as_bytes()).code, 0);
+    assert_eq!(run(&["check", &path, "--model", "register"]).code, 1);
+}
+
+#[test]
 fn validate_lists_findings_with_places_and_consequences() {
     let run = run(&["history", "validate", &example("register-upheld.jsonl"), "--model", "map"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
