@@ -40,15 +40,18 @@ readonly SCHEMATHESIS=4.32.5
 # The official client of the session API in TypeScript, where there are node and npm.
 readonly TYPESCRIPT_CLIENT=1.8.0
 
-# An environment with one package of Python. Made once; what is there and whole is left alone.
+# An environment with one package of Python. Made once; what is there and whole is left alone. The
+# programs in it know their place by its full name: one that was moved is made anew.
 make_environment() {
-    local directory=$1 package=$2
-    [ ! -e "$directory/complete" ] || return 0
+    local directory package=$2
+    mkdir -p "$1"
+    directory=$(cd "$1" && pwd)
+    [ "$(cat "$directory/complete" 2>/dev/null)" != "$directory" ] || return 0
     say "making $directory"
     rm -rf "$directory"
     if ! { python3 -m venv "$directory" &&
         "$directory/bin/pip" install --quiet --disable-pip-version-check "$package" &&
-        touch "$directory/complete"; } >&2; then
+        echo "$directory" >"$directory/complete"; } >&2; then
         say "could not install $package: tests that need it fail by name"
     fi
 }
