@@ -37,6 +37,7 @@
 
 mod ask;
 mod deadline;
+mod groups;
 mod judgement;
 mod objects;
 mod oracles;

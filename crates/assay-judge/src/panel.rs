@@ -5,7 +5,7 @@ use crate::judgement::{CheckerReport, Judgement, Limits};
 use crate::oracles::is_whole;
 use crate::seat::{DUMPS, Kind, Part, Seat, Settings};
 use crate::sharpness::{self, Sharpness};
-use crate::{objects, oracles, transactions};
+use crate::{groups, objects, oracles, transactions};
 use assay_history::{Finding, History, Severity, ValidateOptions, validate};
 use assay_oracle::Oracle;
 use assay_verdict::audit::OracleKind;
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 pub struct Panel {
     pub(crate) seats: Vec<Seat>,
     pub(crate) settings: Settings,
+    /// Whether it says yes to everything, see [`Panel::blinded`].
+    is_blind: bool,
 }
 
 impl std::fmt::Debug for Panel {
@@ -37,7 +39,7 @@ impl Panel {
         for seat in &seats {
             ready(seat, &settings)?;
         }
-        Ok(Panel { seats, settings })
+        Ok(Panel { seats, settings, is_blind: false })
     }
 
     /// Adds a checker that no plan can name.
@@ -51,6 +53,21 @@ impl Panel {
         Ok(())
     }
 
+    /// A panel that upholds whatever its checkers refute: a mistake that is made on purpose, to see
+    /// that calibration notices it. Judging and calibration both hear the checkers through it.
+    #[must_use]
+    pub fn blinded(self) -> Panel {
+        Panel { is_blind: true, ..self }
+    }
+
+    /// What the panel makes of the answer of one of its checkers.
+    pub(crate) fn hears(&self, said: Outcome) -> Outcome {
+        match said {
+            Outcome::Refuted if self.is_blind => Outcome::Upheld,
+            said => said,
+        }
+    }
+
     /// The names of its checkers.
     pub fn names(&self) -> Vec<&str> {
         self.seats.iter().map(|seat| seat.name.as_str()).collect()
@@ -59,6 +76,18 @@ impl Panel {
     /// Whether one of them reads dumps of the final state. Others do not know what a dump is.
     pub fn reads_dumps(&self) -> bool {
         self.seats.iter().any(Seat::reads_dumps)
+    }
+
+    /// Its checkers whose answer counts only for a system that has come to rest.
+    pub fn needing_rest(&self) -> Vec<&str> {
+        let seats = self.seats.iter().filter(|seat| seat.needs_rest());
+        seats.map(|seat| seat.name.as_str()).collect()
+    }
+
+    /// Between how many groups it compares; `None` if none of its checkers is about fairness.
+    pub fn groups(&self, history: &History) -> Option<u64> {
+        let is_about = self.seats.iter().any(|seat| seat.name == "fairness");
+        is_about.then(|| groups::count(history, &self.settings))
     }
 
     /// What its checkers look at, each kind once.
@@ -136,7 +165,7 @@ impl Panel {
             }
             Kind::Oracle(oracle) => oracles::judge(history, oracle, seat.looks_at(), settings),
         }));
-        let part = caught.unwrap_or_else(|panic| {
+        let mut part = caught.unwrap_or_else(|panic| {
             let said = panic.downcast_ref::<&str>().map(ToString::to_string);
             let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
             let why = format!(
@@ -145,6 +174,12 @@ impl Panel {
             );
             Part::undecided(history.len(), Undecided::Crashed, why)
         });
+        let heard = self.hears(part.outcome);
+        if heard != part.outcome {
+            part.outcome = heard;
+            part.anomalies.clear();
+            part.anomalies_total = 0;
+        }
         cut_short(history, part)
     }
 

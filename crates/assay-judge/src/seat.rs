@@ -53,6 +53,12 @@ impl Seat {
         )
     }
 
+    /// Whether its answer counts only once the system has come to rest: it takes the last reads
+    /// for the final state, and while something still moves there is no such state.
+    pub fn needs_rest(&self) -> bool {
+        self.reads_dumps() || self.name == "membership"
+    }
+
     /// Whether its claim is about nodes, so that `node_seen` has to be there.
     pub fn needs_nodes(&self) -> bool {
         matches!(self.name.as_str(), "replicas" | "membership")

@@ -146,7 +146,8 @@ fn add(rows: &mut Vec<SharpnessRow>, found: Vec<SharpnessRow>) {
     }
 }
 
-/// One anomaly of each kind.
+/// One anomaly of each kind: every row is about a single copy of the history, and what the checker
+/// says about that copy is heard by the panel as any other answer is.
 fn one_round(
     panel: &Panel,
     seat: &Seat,
@@ -154,6 +155,19 @@ fn one_round(
     seed: u64,
     limits: &Limits,
 ) -> Result<Vec<SharpnessRow>, String> {
+    let answered = |kind: &str, counts: [u32; 4]| {
+        let [planted, caught, certain, certain_caught] = counts.map(u64::from);
+        let heard = panel.hears(if caught > 0 { Outcome::Refuted } else { Outcome::Upheld });
+        let of_caught = |count: u64| if heard == Outcome::Refuted { count } else { 0 };
+        SharpnessRow {
+            checker: seat.name.clone(),
+            kind: kind.to_string(),
+            planted,
+            caught: of_caught(caught),
+            certain,
+            certain_caught: of_caught(certain_caught),
+        }
+    };
     let work = || match seat.kind {
         Kind::Objects(model) => {
             let (cut, initial) = objects::prepare(history, model, &panel.settings);
@@ -167,7 +181,7 @@ fn one_round(
                 known.map_or("", |&(_, name)| name).replace(' ', "-")
             };
             let row = |r: &assay_check::CalibrationRow| {
-                seat.row(&name(r.anomaly), [r.planted, r.caught, r.certain, r.certain_caught])
+                answered(&name(r.anomaly), [r.planted, r.caught, r.certain, r.certain_caught])
             };
             Ok(rows.iter().map(row).collect())
         }
@@ -177,7 +191,7 @@ fn one_round(
             let rows = assay_txn::calibrate(&txns, &options, panel.settings.claim, 1, seed);
             let rows = rows.map_err(|error| error.to_string())?;
             let row = |r: &assay_txn::CalibrationRow| {
-                seat.row(r.kind.name(), [r.planted, r.caught, r.certain, r.certain_caught])
+                answered(r.kind.name(), [r.planted, r.caught, r.certain, r.certain_caught])
             };
             Ok(rows.iter().map(row).collect())
         }
@@ -186,19 +200,11 @@ fn one_round(
             let rows = assay_oracle::calibrate(oracle, history, options, 1, seed);
             let rows = rows.map_err(|error| error.to_string())?;
             let row = |r: &assay_oracle::CalibrationRow| {
-                seat.row(r.kind, [r.planted, r.caught, r.certain, r.certain_caught])
+                answered(r.kind, [r.planted, r.caught, r.certain, r.certain_caught])
             };
             Ok(rows.iter().map(row).collect())
         }
     };
     let panicked = |_| Err("it panicked on a planted anomaly: a bug in Assay".to_string());
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
-}
-
-impl Seat {
-    fn row(&self, kind: &str, counts: [u32; 4]) -> SharpnessRow {
-        let [planted, caught, certain, certain_caught] = counts.map(u64::from);
-        let (checker, kind) = (self.name.clone(), kind.to_string());
-        SharpnessRow { checker, kind, planted, caught, certain, certain_caught }
-    }
 }

@@ -176,3 +176,32 @@ fn when_the_time_is_up_calibration_ends_and_says_so() {
     let sharpness = panel.calibrate(&register(100_000, true), u32::MAX, 1, &short);
     assert!(!sharpness.cut.is_empty() || !sharpness.notes.is_empty(), "{sharpness:?}");
 }
+
+#[test]
+fn a_panel_that_upholds_everything_is_found_out_by_its_calibration() {
+    let bad = sketch("0 write x 1 ok\n0 write x 2 ok\n1 read x - ok 1");
+    let blind = |name: &str| panel(&[name], json!({})).blinded();
+    let judged = blind("linearizability:register").judge(&bad, &limits());
+    assert_eq!(judged.outcome, assay_verdict::Outcome::Upheld, "it is blind");
+    assert_eq!((judged.anomalies.len(), judged.anomalies_total), (0, 0));
+    let whole = "0 final - - ok [1,2,3,4,5,6,7,8,9,10]";
+    #[rustfmt::skip]
+    let rows = [
+        ("linearizability:register", register(400, true)),
+        ("list-append", appends(100)),
+        ("no-lost-ack", rounds(10, "0 add - $ ok", whole)),
+    ];
+    for (name, history) in rows {
+        let sharpness = blind(name).calibrate(&history, 5, 1, &limits());
+        assert_eq!(sharpness.verdict().sharpness(), Sharp::Blind, "{name}: {sharpness:#?}");
+        assert!(sharpness.rows.iter().all(|row| row.caught == 0), "{name}: {sharpness:#?}");
+        let seeing = panel(&[name], json!({})).calibrate(&history, 5, 1, &limits());
+        assert_eq!(seeing.verdict().sharpness(), Sharp::Sharp, "{name}: {seeing:#?}");
+    }
+}
+
+#[test]
+fn checkers_of_the_final_state_ask_for_rest_and_others_do_not() {
+    let names = ["linearizability:register", "no-lost-ack", "monotonic-reads", "replicas"];
+    assert_eq!(panel(&names, json!({})).needing_rest(), ["no-lost-ack", "replicas"]);
+}
