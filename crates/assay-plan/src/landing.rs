@@ -47,7 +47,7 @@ const fn signal(name: &'static str, side: Side, is_time: bool, about: &'static s
 
 /// Every signal. `log("text")` and `metric("name")` are open-ended, and for victims.
 #[rustfmt::skip]
-pub const SIGNALS: [SignalInfo; 31] = [
+pub const SIGNALS: [SignalInfo; 30] = [
     signal("dropped", Side::Injector, false, "messages the proxy or filter dropped"),
     signal("dropped-bytes", Side::Injector, false, "bytes it dropped"),
     signal("delayed", Side::Injector, false, "messages it held back"),
@@ -67,7 +67,6 @@ pub const SIGNALS: [SignalInfo; 31] = [
     signal("throttled", Side::Injector, false, "times the kernel held a node back"),
     signal("frozen", Side::Injector, false, "nodes whose threads stand still"),
     signal("limited", Side::Injector, false, "limits that were read back"),
-    signal("offset", Side::Injector, true, "clock offset that was read back"),
     signal("timeouts", Side::Victim, false, "client operations that timed out"),
     signal("errors", Side::Victim, false, "client operations that failed"),
     signal("reconnects", Side::Victim, false, "connections clients or peers opened; proxies only"),

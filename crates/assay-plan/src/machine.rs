@@ -9,6 +9,13 @@ use crate::time::{Time, TimeRange};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
+/// Nodes of a system: no description of one allows more.
+pub const NODES_MAX: u64 = 32;
+/// Objects of a workload: no generator takes more.
+pub const KEYS_MAX: u64 = 1_000_000;
+/// Clients of a workload: no generator takes more.
+pub const CLIENTS_MAX: u64 = 100_000;
+
 /// A machine block. Everything is optional here; the lint says what is missing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

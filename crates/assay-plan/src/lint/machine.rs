@@ -4,7 +4,7 @@ use super::{Lint, listed};
 use crate::block::Block;
 use crate::faults::{FAULTS, Fault, ROLES};
 use crate::landing::{Predicate, SIGNALS, Side, Signal};
-use crate::machine::{Ambiguity, Machine, Nemesis, Tier};
+use crate::machine::{Ambiguity, CLIENTS_MAX, KEYS_MAX, Machine, NODES_MAX, Nemesis, Tier};
 use crate::models::Model;
 use crate::place::Span;
 use crate::plan::Scenario;
@@ -76,11 +76,12 @@ fn numbers(lint: &mut Lint<'_>, block: &Block) {
             value(lint, block, path, format!("{number} is not between 1 and {max}"));
         }
     };
-    range("system.nodes", machine.system.as_ref().and_then(|s| s.nodes), 1_000);
+    range("system.nodes", machine.system.as_ref().and_then(|s| s.nodes), NODES_MAX);
     if let Some(workload) = &machine.workload {
-        range("workload.clients", Some(workload.clients), 100_000);
-        range("workload.keys", workload.keys, 1_000_000_000);
+        range("workload.clients", Some(workload.clients), CLIENTS_MAX);
+        range("workload.keys", workload.keys, KEYS_MAX);
     }
+    range("reduction.nodes", machine.reduction.as_ref().and_then(|r| r.nodes), NODES_MAX);
     range("reduction.reruns", machine.reduction.as_ref().and_then(|r| r.reruns), 100_000);
     if let Some(budget) = &machine.budget {
         let release = match &budget.release {
@@ -115,9 +116,9 @@ fn numbers(lint: &mut Lint<'_>, block: &Block) {
 fn tier_numbers(lint: &mut Lint<'_>, block: &Block, name: &str, tier: &Tier) {
     let max = [
         ("seeds", tier.seeds, 100_000),
-        ("nodes", tier.nodes, 1_000),
-        ("clients", tier.clients, 100_000),
-        ("keys", tier.keys, 1_000_000_000),
+        ("nodes", tier.nodes, NODES_MAX),
+        ("clients", tier.clients, CLIENTS_MAX),
+        ("keys", tier.keys, KEYS_MAX),
         ("groups", tier.groups, 1_000_000),
     ];
     for (key, number, max) in max {
@@ -205,6 +206,10 @@ fn schedule(lint: &mut Lint<'_>, block: &Block, i: usize, nemesis: &Nemesis) {
             }
         }
         (Some(_), None) => {}
+    }
+    if nemesis.on.is_some() && nemesis.every.is_some() {
+        let message = "a fault that begins on an event happens once: `every` goes with `at`";
+        value(lint, block, &path("every"), message);
     }
     if nemesis.lasts.max == Time::default() {
         value(lint, block, &path("for"), "a fault that lasts no time does not happen");
