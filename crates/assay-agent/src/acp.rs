@@ -18,12 +18,31 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Agent, Client, Error, Lines};
 use futures::StreamExt;
 use futures::channel::mpsc::UnboundedReceiver;
+use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, SyncSender};
 
-/// What an error of the protocol says when the service behind the agent has had enough.
-const LATER: [&str; 4] = ["429", "rate limit", "too many requests", "overloaded"];
+/// The protocol has no code of its own for a service that has had enough. Agents hand on what the
+/// service said: as the code of the error or, in its data, as a status or the name of the error.
+const LATER: [i64; 2] = [429, 529];
+const LATER_NAMES: [&str; 8] = [
+    "rate_limit",
+    "rate_limit_error",
+    "rate_limit_exceeded",
+    "rate_limited",
+    "too_many_requests",
+    "resource_exhausted",
+    "overloaded",
+    "overloaded_error",
+];
+/// Where the data has a status, a name, and how long to stay away.
+const STATUS: [&str; 5] = ["status", "statusCode", "status_code", "httpStatus", "code"];
+const NAME: [&str; 5] = ["type", "kind", "code", "error", "reason"];
+const SECONDS: [&str; 3] = ["retry_after", "retryAfter", "retry_after_seconds"];
+const MILLIS: [&str; 3] = ["retry_after_ms", "retryAfterMs", "retry_after_millis"];
+/// What an error without data, or with nothing but a text, has to say in so many words.
+const LATER_WORDS: [&str; 3] = ["429 too many requests", "rate limit exceeded", "529 overloaded"];
 
 /// One conversation.
 pub(crate) struct Conversation {
@@ -164,7 +183,70 @@ fn allow(request: &RequestPermissionRequest) -> RequestPermissionOutcome {
 
 fn failed(error: &Error) -> AgentEvent {
     let message = shortened(&error.to_string());
-    let lower = message.to_lowercase();
-    let limit = LATER.iter().any(|words| lower.contains(words)).then(RateLimit::default);
+    let limit = limit(&serde_json::to_value(error).unwrap_or_default(), &message);
     AgentEvent::Failed { message, limit }
+}
+
+/// Whether an error is one to come back after. Data with fields decides; only without it does the
+/// text, because a text is about anything: also about a test of code 429.
+fn limit(error: &Value, message: &str) -> Option<RateLimit> {
+    let is_later = |value: &Value| value.as_i64().is_some_and(|code| LATER.contains(&code));
+    if is_later(&error["code"]) {
+        return Some(waited(&error["data"]));
+    }
+    let data = &error["data"];
+    if !data.is_object() {
+        let said = message.to_lowercase();
+        let later = LATER_WORDS.iter().any(|words| said.contains(words));
+        return later.then(RateLimit::default);
+    }
+    // Some hand on the whole answer of the service, with the error inside.
+    let found = [data, &data["error"]].into_iter().find(|place| {
+        let name = |key: &str| {
+            let said = place[key].as_str().map(str::to_lowercase);
+            said.is_some_and(|said| LATER_NAMES.contains(&said.as_str()))
+        };
+        STATUS.iter().any(|key| is_later(&place[*key])) || NAME.iter().any(|key| name(key))
+    });
+    found.map(|_| waited(data))
+}
+
+fn waited(data: &Value) -> RateLimit {
+    let number = |keys: &[&str], unit: u64| {
+        let found = keys.iter().find_map(|key| data[*key].as_u64());
+        found.map(|number| number.saturating_mul(unit))
+    };
+    let retry_after_millis = number(&MILLIS, 1).or_else(|| number(&SECONDS, 1000));
+    RateLimit { retry_after_millis, resets_at_unix: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_an_error_says_with_fields_decides_whether_to_come_back() {
+        let wait = |millis| RateLimit { retry_after_millis: Some(millis), resets_at_unix: None };
+        let now = Some(RateLimit::default());
+        for (code, data, expected) in [
+            (429, json!(null), now),
+            (529, json!({"retry_after": 3}), Some(wait(3000))),
+            (-32603, json!({"status": 429, "retryAfterMs": 250}), Some(wait(250))),
+            (-32603, json!({"error": {"type": "overloaded_error"}}), now),
+            (-32603, json!({"code": "RESOURCE_EXHAUSTED"}), now),
+            (-32603, json!("the service said: 429 Too Many Requests"), now),
+            (-32603, json!("the test http_429_is_overloaded fails"), None),
+            (-32603, json!("its rate limit of 3 is tested by 429 requests"), None),
+            (-32603, json!({"status": 500, "details": "429 too many requests"}), None),
+            (-32603, json!({"details": "rate limit exceeded"}), None),
+            (-32603, json!(null), None),
+        ] {
+            let error = Error::new(code, "it failed").data(data.clone());
+            let AgentEvent::Failed { limit, .. } = failed(&error) else {
+                panic!("an error is a failure");
+            };
+            assert_eq!(limit, expected, "{code} {data}");
+        }
+    }
 }

@@ -4,9 +4,29 @@ use super::{Decode, brief, message, optional, text};
 use crate::event::{AgentEvent, RateLimit, Usage};
 use serde_json::Value;
 
-/// What the message of a failed turn says when the service has had enough. The failure itself is
-/// structured; there is no code in it, so its text has to do.
-const LATER: [&str; 5] = ["429", "rate limit", "usage limit", "too many requests", "overloaded"];
+/// Names that an error has when the service has had enough, and the fields it may have them in.
+const LATER: [&str; 8] = [
+    "usagelimitexceeded",
+    "usagelimitreached",
+    "ratelimitexceeded",
+    "ratelimiterror",
+    "ratelimit",
+    "serveroverloaded",
+    "overloadederror",
+    "toomanyrequests",
+];
+const NAME: [&str; 4] = ["codex_error_info", "codexErrorInfo", "code", "type"];
+const STATUS: [&str; 4] = ["http_status_code", "httpStatusCode", "status", "code"];
+const LATER_STATUS: [u64; 2] = [429, 529];
+/// A failed turn usually has a message and no such field. Then it has to begin as this program
+/// begins what it says about limits: a text is about anything, also about a test of code 429.
+const BEGINNINGS: [&str; 5] = [
+    "you've hit your usage limit",
+    "exceeded retry limit, last status: 429",
+    "rate limit reached for",
+    "stream disconnected before completion: rate limit reached",
+    "unexpected status 429",
+];
 
 /// Understands events of a thread.
 #[derive(Default, Debug)]
@@ -35,7 +55,7 @@ impl Decode for Codex {
             }
             "turn.failed" => {
                 let message = text(&value["error"]["message"]);
-                let limit = is_limit(&message).then(RateLimit::default);
+                let limit = is_limit(&value["error"], &message).then(RateLimit::default);
                 vec![
                     AgentEvent::Failed { message: message.clone(), limit },
                     AgentEvent::Finished { ok: false, message },
@@ -90,9 +110,32 @@ fn usage(value: &Value) -> Option<AgentEvent> {
     })
 }
 
-fn is_limit(message: &str) -> bool {
-    let message = message.to_lowercase();
-    LATER.iter().any(|words| message.contains(words))
+fn is_limit(error: &Value, message: &str) -> bool {
+    let mut fields = NAME.iter().chain(&STATUS).map(|key| &error[*key]).filter(|v| !v.is_null());
+    match fields.clone().next() {
+        Some(_) => fields.any(says_later),
+        None => {
+            let message = message.trim_start().to_lowercase();
+            BEGINNINGS.iter().any(|beginning| message.starts_with(beginning))
+        }
+    }
+}
+
+/// `"usageLimitExceeded"`, `429`, or one of them inside.
+fn says_later(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_u64().is_some_and(|n| LATER_STATUS.contains(&n)),
+        Value::String(name) => {
+            let name: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+            LATER.contains(&name.to_lowercase().as_str())
+        }
+        Value::Object(inside) => inside.iter().any(|(name, value)| {
+            says_later(&Value::String(name.clone()))
+                || STATUS.iter().any(|key| says_later(&value[*key]))
+                || STATUS.contains(&name.as_str()) && says_later(value)
+        }),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -134,12 +177,26 @@ mod tests {
             ("You've hit your usage limit. Try again in 3 days", true),
             ("exceeded retry limit, last status: 429 Too Many Requests", true),
             ("the sandbox denied it", false),
+            ("the test http_429_is_overloaded fails", false),
+            ("no way to keep the rate limit of 3", false),
         ] {
             let line = format!(r#"{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#);
             let events = Codex::default().line(&line);
             let is_limit = matches!(&events[0], AgentEvent::Failed { limit: Some(_), .. });
             assert_eq!(is_limit, expected, "{said}");
             assert!(matches!(events[1], AgentEvent::Finished { ok: false, .. }));
+        }
+        for (fields, expected) in [
+            (r#""codex_error_info":"usage_limit_exceeded""#, true),
+            (r#""codexErrorInfo":{"responseTooManyFailedAttempts":{"httpStatusCode":429}}"#, true),
+            (r#""status":529"#, true),
+            (r#""codexErrorInfo":"badRequest","message":"you've hit your usage limit""#, false),
+            (r#""status":400"#, false),
+        ] {
+            let line = format!(r#"{{"type":"turn.failed","error":{{{fields}}}}}"#);
+            let events = Codex::default().line(&line);
+            let is_limit = matches!(&events[0], AgentEvent::Failed { limit: Some(_), .. });
+            assert_eq!(is_limit, expected, "{fields}");
         }
         let prose = r#"{"type":"item.completed","item":{"type":"agent_message","text":"429"}}"#;
         assert_eq!(Codex::default().line(prose), [AgentEvent::text("429")]);
