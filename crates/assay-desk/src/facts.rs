@@ -20,6 +20,8 @@ pub struct Facts {
     checks: BTreeMap<(Scope, Step), (Revision, bool)>,
     /// Verifiers whose verdict held, for what and at which tree.
     pub(crate) agreed: BTreeSet<(Scope, String, Role)>,
+    /// Those of them that agreed to what the contract says now.
+    current: BTreeSet<(Scope, String, Role)>,
     verified: BTreeMap<String, Revision>,
     /// Stories with a list of things to mend.
     open: BTreeSet<String>,
@@ -55,8 +57,9 @@ impl Facts {
                 let key = (checked.scope.clone(), checked.step.clone());
                 self.checks.insert(key, (checked.at.clone(), checked.passed()));
                 if let (Step::Citations(role), true) = (&checked.step, checked.passed()) {
-                    let tree = checked.at.tree.clone();
-                    self.agreed.insert((checked.scope.clone(), tree, *role));
+                    let agreed = (checked.scope.clone(), checked.at.tree.clone(), *role);
+                    self.agreed.insert(agreed.clone());
+                    self.current.insert(agreed);
                 }
                 if checked.step == Step::Suite {
                     let counts = checked.evidence.last().and_then(|e| e.tests).unwrap_or_default();
@@ -81,19 +84,18 @@ impl Facts {
         let Some(old) = self.contract.replace(new.clone()) else {
             return;
         };
-        let gone: Vec<String> = self
-            .verified
-            .keys()
-            .filter(|id| new.story(id).is_none() || changed(&old, new, id))
-            .cloned()
-            .collect();
-        for id in gone {
-            self.verified.remove(&id);
-            self.checks.retain(|(scope, _), _| *scope != Scope::Story(id.clone()));
-        }
-        self.open.retain(|id| new.story(id).is_some());
-        self.checks.retain(|(scope, _), _| *scope != Scope::Final);
+        // Whoever agreed to a story agreed to what it said then, also if it was not verified yet.
+        // That they did stays on record: the branch stands where somebody once agreed.
+        let gone = |id: &str| new.story(id).is_none() || changed(&old, new, id);
+        let stale = |scope: &Scope| match scope {
+            Scope::Story(id) => gone(id),
+            Scope::Final => true,
+        };
+        self.verified.retain(|id, _| !gone(id));
+        self.checks.retain(|(scope, _), _| !stale(scope));
+        self.current.retain(|(scope, ..)| !stale(scope));
         self.agreed.retain(|(scope, ..)| *scope != Scope::Final);
+        self.open.retain(|id| new.story(id).is_some());
     }
 
     /// The revision at which everything holds, or what is missing.
@@ -131,12 +133,12 @@ impl Facts {
             want(!critical || passed(Step::Mutation), format!("mutation evidence of {id}"));
             let tree = self.verified.get(id).map(|at| at.tree.clone()).unwrap_or_default();
             for role in needed(contract, &scope) {
-                let agreed = self.agreed.contains(&(scope.clone(), tree.clone(), role));
+                let agreed = self.current.contains(&(scope.clone(), tree.clone(), role));
                 want(agreed, format!("{role:?} of {id}"));
             }
         }
         for role in needed(contract, &Scope::Final) {
-            let agreed = self.agreed.contains(&(Scope::Final, at.tree.clone(), role));
+            let agreed = self.current.contains(&(Scope::Final, at.tree.clone(), role));
             want(agreed, format!("{role:?} of the whole"));
         }
         want(final_check(Step::Gaming), "no test got weaker".to_string());

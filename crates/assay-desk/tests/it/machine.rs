@@ -403,3 +403,55 @@ fn stories_in_another_order_begin_with_the_one_that_is_first_now() {
     let mut facts = state.facts.clone();
     assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE");
 }
+
+#[test]
+fn whoever_agreed_to_a_story_did_not_agree_to_what_it_says_now() {
+    // Everything but a Verifier is shown again after an amendment, at the same trees.
+    let (state, mut facts) = begin(1, "LOW", "critical");
+    let (mut state, mut events) = (state, Vec::new());
+    while !matches!(state.phase, Phase::Ending(Terminal::Complete { .. })) {
+        let event = answer(&state, state.next(), WELL);
+        state = apply(state, &event).expect("it follows");
+        facts.note(&event);
+        events.push(event);
+    }
+    assert!(facts.complete().is_ok());
+    let text = super::contract_text(1, "LOW", "critical");
+    let text = text.replacen("Then it is 1", "Then it is 11", 1);
+    let amended = Amended {
+        contract: assay_desk::contract::read(&text).expect("a contract"),
+        source: String::new(),
+        scores: vec![],
+        old: state.contract.hash.clone(),
+        who: "me".to_string(),
+        why: "because".to_string(),
+    };
+    facts.note(&Event::Amended(Box::new(amended)));
+    let of_a_story = |event: &Event| match event {
+        Event::Checked(c) => matches!((&c.scope, &c.step), (Scope::Story(_), Step::Citations(_))),
+        _ => false,
+    };
+    for event in events.iter().filter(|event| !of_a_story(event)) {
+        facts.note(event);
+    }
+    assert_eq!(facts.complete(), Err(vec!["Verifier of US-001".to_string()]));
+    for event in events.iter().filter(|event| of_a_story(event)) {
+        facts.note(event);
+    }
+    assert!(facts.complete().is_ok(), "{:?}", facts.complete());
+}
+
+#[test]
+fn an_amendment_before_a_story_is_verified_takes_its_checks_back_as_well() {
+    let (mut state, _) = begin(1, "LOW", "critical");
+    while !matches!(state.phase, Phase::Accept(_)) {
+        let event = answer(&state, state.next(), WELL);
+        state = apply(state, &event).expect("it follows");
+    }
+    let text = super::contract_text(1, "LOW", "critical");
+    let state = amended(state, &text.replacen("Then it is 1", "Then it is 11", 1));
+    let view = assay_desk::invariants::View::of(&state);
+    assert_eq!(view.checked, [None, None], "{view:?}");
+    let mut facts = state.facts.clone();
+    assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE");
+}
