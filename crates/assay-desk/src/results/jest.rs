@@ -27,13 +27,11 @@ struct Assertion {
     status: String,
 }
 
-/// The report may stand between lines that other tools print.
+/// The report may stand between lines that other tools print. What is tested can print one, too: of
+/// several all count, so that none hides another.
 pub(super) fn read(text: &str) -> Results {
     let mut results = Results::default();
-    let Some(report) = find(text) else {
-        return results;
-    };
-    for suite in report.test_results {
+    for suite in find(text).into_iter().flat_map(|report| report.test_results) {
         if suite.assertion_results.is_empty() && suite.status == "failed" {
             // A file that cannot be loaded has no tests and is a failure all the same.
             results.add(suite.name, Status::Failed);
@@ -50,12 +48,18 @@ pub(super) fn read(text: &str) -> Results {
     results
 }
 
-fn find(text: &str) -> Option<Report> {
-    let whole = serde_json::from_str(text.trim()).ok();
-    whole.or_else(|| text.lines().find_map(|line| serde_json::from_str(line.trim()).ok())).or_else(
-        || {
-            let (start, end) = (text.find("\n{")?, text.rfind("}")?);
-            serde_json::from_str(text.get(start + 1..=end)?).ok()
-        },
-    )
+fn find(text: &str) -> Vec<Report> {
+    if let Ok(whole) = serde_json::from_str(text.trim()) {
+        return vec![whole];
+    }
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok());
+    let mut all: Vec<Report> = lines.collect();
+    let spread = || {
+        let (start, end) = (text.find("\n{")?, text.rfind("}")?);
+        serde_json::from_str(text.get(start + 1..=end)?).ok()
+    };
+    if all.is_empty() {
+        all.extend(spread());
+    }
+    all
 }

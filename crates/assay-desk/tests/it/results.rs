@@ -78,6 +78,11 @@ fn jest_and_vitest() {
                 \"assertionResults\":[]}]}\n";
     check(ResultFormat::Jest, text, &["sum adds"], &["b.js", "sum fails"], &["sum waits"]);
     check(ResultFormat::Jest, "not JSON", &[], &[], &[]);
+    let forged = format!(
+        "{{\"testResults\":[{{\"assertionResults\":[{{\"fullName\":\"sum fails\",\"status\":\
+         \"passed\"}}]}}]}}\n{text}"
+    );
+    check(ResultFormat::Jest, &forged, &["sum adds"], &["b.js", "sum fails"], &["sum waits"]);
 }
 
 #[test]
