@@ -2,7 +2,8 @@
 //!
 //! A PRD has stories with `AC1:` and Given, When, Then below; a test specification has commands in
 //! fences and a matrix of criteria and tests. What they do not say (which files are tests, how
-//! results are read) is left as a question, not guessed.
+//! results are read, what a story may change, what is refused from end to end) is left empty, not
+//! guessed: `assay desk lint` refuses each gap by its line until a person has filled it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -33,6 +34,7 @@ pub enum ImportError {
 struct Story {
     id: String,
     title: String,
+    /// As the PRD says it; empty if it does not.
     risk: String,
     /// Lines of criteria, each with the number of its criterion.
     criteria: Vec<(String, Vec<String>)>,
@@ -55,14 +57,32 @@ pub fn import(prd: &str, test_spec: Option<&str>) -> Result<Imported, ImportErro
             }
         }
     }
-    let text = contract(slug, &objective(prd), &stories, &commands);
-    let notes = vec![
-        "paths: say for each story what it may change".to_string(),
-        "results: say how the output of the test command is read".to_string(),
-        "L3: one command that works and one that is refused".to_string(),
-        "categories: imported tests are all `happy` until you say otherwise".to_string(),
-    ];
+    let test = commands.iter().find(|(heading, _)| heading.contains("test"));
+    let test = test.map(|(_, words)| words.clone()).unwrap_or_default();
+    let text = contract(slug, &objective(prd), &stories, &test);
+    let notes = gaps(&stories, &test);
     Ok(Imported { slug: slug.to_string(), text, notes })
+}
+
+/// What the documents do not say, in the order of the contract.
+fn gaps(stories: &[Story], test: &[String]) -> Vec<String> {
+    let mut notes = vec!["tests: say which files are tests".to_string()];
+    if test.is_empty() {
+        notes.push("suite: say how the whole suite is run".to_string());
+    }
+    notes.push("results: say how the output of the test command is read".to_string());
+    notes.push("agents: say who works".to_string());
+    let silent = stories.iter().filter(|story| story.risk.is_empty());
+    notes.extend(silent.map(|story| format!("risk: the PRD has none for {}", story.id)));
+    notes.push("paths: say for each story what it may change".to_string());
+    notes.push("L3: one command that works and one that is refused".to_string());
+    if stories.iter().any(|story| story.risk == "HIGH" || story.risk == "CRITICAL") {
+        notes.push("L2, L4: commands, or why they do not apply".to_string());
+    }
+    if stories.iter().any(|story| !story.tests.is_empty()) {
+        notes.push("category: happy, negative or boundary, for each test".to_string());
+    }
+    notes
 }
 
 fn objective(prd: &str) -> String {
@@ -78,7 +98,7 @@ fn stories(prd: &str) -> Vec<Story> {
         if let Some(heading) = line.strip_prefix("### US-") {
             let (number, title) = heading.split_once(':').unwrap_or((heading, ""));
             let (id, title) = (format!("US-{}", number.trim()), title.trim().to_string());
-            stories.push(Story { id, title, risk: "MEDIUM".to_string(), ..Story::default() });
+            stories.push(Story { id, title, ..Story::default() });
             continue;
         }
         if line.starts_with("## ") {
@@ -104,7 +124,7 @@ fn stories(prd: &str) -> Vec<Story> {
         } else if word.starts_with("Risk") {
             let known = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
             let found = known.iter().find(|risk| rest.to_uppercase().contains(**risk));
-            story.risk = found.unwrap_or(&"MEDIUM").to_string();
+            story.risk = found.unwrap_or(&"").to_string();
         }
     }
     stories.retain(|story| !story.id.is_empty());
@@ -145,20 +165,13 @@ fn matrix(spec: &str) -> Vec<(String, String, String)> {
     rows
 }
 
-fn contract(
-    slug: &str,
-    objective: &str,
-    stories: &[Story],
-    commands: &BTreeMap<String, Vec<String>>,
-) -> String {
-    let test = commands.iter().find(|(heading, _)| heading.contains("test"));
-    let test = test.map_or_else(|| vec!["true".to_string()], |(_, words)| words.clone());
-    let argv = serde_json::to_string(&test).unwrap_or_default();
+fn contract(slug: &str, objective: &str, stories: &[Story], test: &[String]) -> String {
+    let argv = serde_json::to_string(test).unwrap_or_default();
     let mut text = format!(
-        "# Contract: {slug}\n\n## Objective\n{objective}\n\n## Campaign\n```toml\ntests = \
-         [\"tests/**\"]\n\n[suite]\nrun = {argv}\nresults = \"pytest\"\n\n[agents]\nworker = \
-         [\"claude:sonnet\", \"claude:opus\"]\nverifier = \"claude:opus\"\nsecond = \
-         \"codex\"\n```\n\n## Stories\n"
+        "# Contract: {slug}\n\n## Objective\n{objective}\n\n## Campaign\n```toml\n# Which files \
+         are tests (globs)?\ntests = []\n\n[suite]\nrun = {argv}\n# How is its output read? \
+         results = \"libtest\", nextest, pytest, unittest, go, jest, tap or junit\n\n# Who works?\n\
+         [agents]\nworker = []\nverifier = \"\"\nsecond = \"\"\n```\n\n## Stories\n"
     );
     for story in stories {
         _ = writeln!(text, "\n### {}: {}\n", story.id, story.title);
@@ -170,16 +183,17 @@ fn contract(
         }
         _ = write!(
             text,
-            "\n```toml\nrisk = \"{}\"\npaths = [\"src/**\"]\n\n[layers.L1]\ncommands = [{{ run = \
-             {argv}, results = \"pytest\" }}]\n[layers.L2]\nnot_applicable = \"the PRD names no \
-             service\"\n[layers.L3]\ncommands = [{{ run = {argv} }}, {{ run = [\"false\"], exit = \
-             1 }}]\n[layers.L4]\nnot_applicable = \"the PRD names no deployment\"\n",
+            "\n```toml\n# LOW, MEDIUM, HIGH or CRITICAL\nrisk = \"{}\"\n# What may it change \
+             (globs)?\npaths = []\n\n# With `results`, as above.\n[layers.L1]\ncommands = [{{ \
+             run = {argv} }}]\n# One command that works and one that is refused (`exit` not 0).\n\
+             [layers.L3]\ncommands = []\n",
             story.risk
         );
         for (criterion, test) in &story.tests {
             _ = write!(
                 text,
-                "[[tests]]\ncriterion = \"AC-{criterion}\"\nname = {}\ncategory = \"happy\"\n",
+                "[[tests]]\ncriterion = \"AC-{criterion}\"\nname = {}\n# happy, negative or \
+                 boundary\ncategory = \"\"\n",
                 serde_json::to_string(test).unwrap_or_default()
             );
         }

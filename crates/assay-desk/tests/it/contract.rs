@@ -108,7 +108,27 @@ fn documents_of_rlp_desk_become_a_contract() {
     let spec = "## Verification Commands\n### Test\n```bash\npytest -v\n```\n| US | AC | Test |\n\
                 |---|---|---|\n| US-001 | AC1 | tests/a.py :: test_total | L1 |\n";
     let imported = assay_desk::import(prd, Some(spec)).expect("a contract");
-    let contract = read(&imported.text).unwrap_or_else(|e| panic!("{e:?}\n{}", imported.text));
+    let errors = read(&imported.text).expect_err("what nobody said is not guessed");
+    assert!(errors.0[0].message.contains("expected one of `happy`"), "{errors:?}");
+    // Each gap has one place, and a person fills it.
+    let mut text = imported.text.clone();
+    for (gap, filled) in [
+        ("tests = []", "tests = [\"tests/**\"]"),
+        ("run = [\"pytest\",\"-v\"]\n", "run = [\"pytest\",\"-v\"]\nresults = \"pytest\"\n"),
+        ("run = [\"pytest\",\"-v\"] }", "run = [\"pytest\",\"-v\"], results = \"pytest\" }"),
+        ("paths = []", "paths = [\"src/**\"]"),
+        (
+            "[layers.L3]\ncommands = []",
+            "[layers.L3]\ncommands = [{ run = [\"a\"] }, { run = [\"b\"], exit = 1 }]\n\
+             [layers.L2]\nnot_applicable = \"alone\"\n[layers.L4]\nnot_applicable = \"not yet\"",
+        ),
+        ("category = \"\"", "category = \"happy\""),
+    ] {
+        assert!(text.contains(gap), "{gap}: {text}");
+        assert!(read(&text).is_err(), "{gap} was no gap: {text}");
+        text = text.replacen(gap, filled, 1);
+    }
+    let contract = read(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let story = &contract.stories[0];
     assert_eq!(story.criteria[0].then, ["it is 4"]);
     assert_eq!(story.tests[0].name, "tests/a.py::test_total");
