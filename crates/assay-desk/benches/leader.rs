@@ -156,6 +156,10 @@ fn git(directory: &Path, args: &[&str]) -> String {
 
 fn desk(home: &Path, source: &str) -> Desk {
     std::fs::write(home.join("n0"), "0\n").expect("a file");
+    // Names of tests stand in a test file.
+    let names = (1..=9).map(|n| format!("a{n} b{n} c{n}\n")).collect::<String>();
+    std::fs::create_dir(home.join("t")).expect("a directory");
+    std::fs::write(home.join("t/names"), names).expect("a file");
     git(home, &["init", "-q"]);
     git(home, &["add", "-A"]);
     git(home, &["commit", "-qm", "Begin"]);

@@ -23,7 +23,7 @@ mod words;
 
 pub use lint::{Complaint, Level, lint};
 pub use read::{ContractErrors, Mistake, SOURCE_BYTES_MAX, read};
-pub use score::{Band, DIMENSIONS, Score, lower, scores};
+pub use score::{Band, DIMENSIONS, POINTS_MAX, Score, beyond, keep, lower, scores};
 pub use template::{ITEMS, template};
 pub use types::{
     Agents, Category, CommandSpec, Consensus, Contract, Criterion, Layer, LayerName, Limits,

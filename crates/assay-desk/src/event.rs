@@ -380,20 +380,19 @@ pub enum Blocked {
 }
 
 impl Blocked {
-    /// What a person can do about it.
+    /// What a person can do about it. The end is final, so none of this is an amendment: the
+    /// contract is edited and a campaign begun again.
     pub fn advice(self) -> &'static str {
         match self {
-            Blocked::RepeatAxis => {
-                "read the last fix contract; amend the contract or split a story"
-            }
+            Blocked::RepeatAxis => "read the last fix contract; sharpen or split the story",
             Blocked::Architecture => "read escalation.md: simplify, split or rearrange by hand",
             Blocked::ContextLimit => "split the story: the Worker does not know how to go on",
             Blocked::InfraFailure => "run the engine by hand and see what it says",
             Blocked::ContractViolation => "the agent does not write its artifact: see its output",
             Blocked::Integrity => "look at what was changed before you trust this machine again",
-            Blocked::WorkerBlocked => "remove what is in the way, or amend the contract",
+            Blocked::WorkerBlocked => "remove what is in the way, or change the contract",
             Blocked::VerifierUnreliable => "take another engine for the Verifier",
-            Blocked::Question => "answer in the contract: assay desk amend",
+            Blocked::Question => "write the answer into the contract",
         }
     }
 }

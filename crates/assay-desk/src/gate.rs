@@ -10,7 +10,9 @@ pub mod diff;
 pub mod gaming;
 pub mod glob;
 pub mod hunks;
+pub mod listing;
 pub mod scope;
+pub mod symbols;
 pub mod tests;
 pub mod weaker;
 

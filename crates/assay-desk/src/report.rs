@@ -3,6 +3,7 @@
 //! `[leader]` is what this program measured itself, `[git]` what git says, `[agent]` what an agent
 //! said and nobody could check. The last section says what all of this cannot show.
 
+mod decisions;
 mod sections;
 
 use crate::event::Event;
@@ -15,6 +16,7 @@ use std::fmt::Write;
 pub fn markdown(state: &State, events: &[Recorded], stat: &str) -> String {
     let mut text = String::new();
     head(&mut text, state, events);
+    decisions::table(&mut text, events);
     sections::validation(&mut text, events);
     sections::failures(&mut text, events);
     sections::worker(&mut text, events);

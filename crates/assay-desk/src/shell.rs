@@ -6,6 +6,7 @@
 mod audit;
 mod campaign;
 mod checks;
+mod confine;
 mod desk;
 mod dispatch;
 mod engines;
@@ -15,6 +16,7 @@ mod objects;
 mod projections;
 mod prompt;
 mod protect;
+mod settings;
 mod trees;
 
 pub use audit::{Audit, audit};

@@ -17,7 +17,7 @@ pub use adr::{
     PlaceArgs,
 };
 pub use agent::{AgentCommand, AgentRunArgs, SandboxArg};
-pub use desk::{DeskCommand, DeskRunArgs};
+pub use desk::{DeskAmendArgs, DeskCommand, DeskRunArgs};
 pub use guard::{
     ApproveArgs, CauseArg, CompareArgs, GuardArgs, GuardCommand, GuardFormat, InitArgs,
 };
@@ -92,7 +92,7 @@ pub enum Command {
     #[command(subcommand)]
     Plan(PlanCommand),
     /// Run campaigns of coding agents whose end is computed from evidence: new, lint, run, status,
-    /// log, report, verify, amend, resume, clean, list, import, demo.
+    /// log, report, verify, amend, resume, abort, clean, list, import, demo.
     #[command(subcommand)]
     Desk(Box<DeskCommand>),
     Guard(Box<GuardArgs>),

@@ -136,6 +136,9 @@ impl Errors {
         if command.run.first().is_none_or(|program| program.trim().is_empty()) {
             self.add(line, format!("{name}: `run` names no program"));
         }
+        if command.list.as_ref().is_some_and(|list| list.first().is_none_or(String::is_empty)) {
+            self.add(line, format!("{name}: `list` names no program"));
+        }
         if let Some(file) = &command.file
             && (file.starts_with('/') || file.split('/').any(|part| part == ".."))
         {

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 /// The six dimensions, in the order of a score.
 pub const DIMENSIONS: [&str; 6] =
     ["single", "domain", "stakeholder", "portable", "concrete", "independent"];
+/// The most that a criterion gets in one dimension.
+pub const POINTS_MAX: u8 = 2;
 const REJECT_BELOW: u8 = 6;
 const WARN_BELOW: u8 = 10;
 
@@ -83,6 +85,36 @@ pub fn lower(scores: &mut [Score], given: &BTreeMap<String, [u8; 6]>) {
     }
 }
 
+/// Keeps what readers took away before, of criteria whose words are the same.
+pub fn keep(scores: &mut [Score], before: &[Score], same: impl Fn(&str) -> bool) {
+    for score in scores {
+        let old = before.iter().find(|old| old.criterion == score.criterion);
+        let Some(old) = old.filter(|old| same(&old.criterion)) else {
+            continue;
+        };
+        for (i, point) in old.points.iter().enumerate() {
+            if *point < score.points[i] {
+                score.points[i] = *point;
+                let why = format!("{}: {point} was given by a reader before", DIMENSIONS[i]);
+                score.why.push(why);
+            }
+        }
+    }
+}
+
+/// Why scores cannot be those of a contract: one is missing, or says more than its words can earn.
+pub fn beyond(contract: &Contract, recorded: &[Score]) -> Option<String> {
+    for cap in scores(contract) {
+        let Some(own) = recorded.iter().find(|score| score.criterion == cap.criterion) else {
+            return Some(format!("{} has no points", cap.criterion));
+        };
+        if own.points.iter().zip(cap.points).any(|(point, cap)| *point > cap) {
+            return Some(format!("{} has more points than its words can earn", cap.criterion));
+        }
+    }
+    None
+}
+
 fn score(story: &str, criterion: &Criterion) -> Score {
     let text = criterion.text();
     let words = words(&text);
@@ -90,7 +122,7 @@ fn score(story: &str, criterion: &Criterion) -> Score {
         list.iter().find(|word| contains(&text, &words, word)).copied()
     };
     let then = criterion.then.join(" ");
-    let mut caps = Caps { points: [2; 6], why: Vec::new() };
+    let mut caps = Caps { points: [POINTS_MAX; 6], why: Vec::new() };
     if criterion.when.len() > 1 || criterion.then.len() > 1 {
         caps.at_most(0, 1, "more than one When or Then".to_string());
     } else if then.contains(" and ") || criterion.when.join(" ").contains(" and ") {

@@ -43,7 +43,8 @@ deploys = false
 # Two Verifiers must agree: "critical" (CRITICAL stories), "final" (also at the end), or "all".
 consensus = "critical"
 
-# The whole suite. results: libtest, nextest, pytest, unittest, go, jest, tap or junit.
+# The whole suite. results: libtest, nextest, pytest, unittest, go, jest, tap or junit. A runner
+# that is wrapped in a script needs `list = [...]`, a command that names its tests.
 [suite]
 run = ["python3", "-m", "unittest", "discover", "-v", "-s", "tests"]
 results = "unittest"

@@ -284,10 +284,13 @@ pub struct CommandSpec {
     /// The file with the results, for `junit` and others that write one.
     #[serde(default)]
     pub file: Option<String>,
+    /// A command that lists its tests without running them, where its runner is not known to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<Vec<String>>,
 }
 
 /// How a test runner says what happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultFormat {
     /// `cargo test`.

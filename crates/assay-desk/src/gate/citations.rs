@@ -4,11 +4,13 @@ use crate::artifact::Citation;
 use crate::contract::{CommandSpec, Contract, ResultFormat, Settings};
 use crate::event::Evidence;
 
-/// The contract's own command with these arguments, if there is one.
+/// The contract's own command with these arguments, if there is one; of several, one whose tests
+/// are counted.
 pub fn known<'c>(contract: &'c Contract, command: &[String]) -> Option<&'c CommandSpec> {
     let stories = contract.stories.iter().flat_map(|story| story.commands());
-    let mut all = stories.map(|(_, spec)| spec).chain([&contract.settings.suite]);
-    all.find(|spec| spec.run == command)
+    let all = stories.map(|(_, spec)| spec).chain([&contract.settings.suite]);
+    let own: Vec<&CommandSpec> = all.filter(|spec| spec.run == command).collect();
+    own.iter().find(|spec| spec.results.is_some()).or(own.first()).copied()
 }
 
 /// Whether a Verifier may cite a command; what it may not counts as no evidence.

@@ -16,10 +16,33 @@ pub struct Change {
     pub patch: String,
 }
 
-/// The changes of sources; tests, comments and blank lines are not taken back.
+/// What came of taking changes back.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TakenBack {
+    /// Changes that some command noticed.
+    pub noticed: usize,
+    /// Places of those that none did.
+    pub unnoticed: Vec<String>,
+    /// Places of those that could not be taken back.
+    pub stuck: Vec<String>,
+}
+
+/// The changes of sources; tests, comments and blank lines are not taken back. A file that is not
+/// text has no lines, and is a change all the same.
 pub fn changes(files: &[FileDiff], tests: &[String]) -> Vec<Change> {
     let mut all = Vec::new();
-    for file in files.iter().filter(|file| !glob::any(tests, &file.path)) {
+    for file in files {
+        let binary = file.header.lines().find_map(|line| line.strip_prefix("Binary files "));
+        let path = match binary {
+            Some(names) => binary_path(names),
+            None => file.path.as_str(),
+        };
+        if glob::any(tests, path) {
+            continue;
+        }
+        if binary.is_some() {
+            all.push(Change { place: path.to_string(), patch: file.header.clone() });
+        }
         for hunk in &file.hunks {
             let lines = hunk.removed.iter().chain(&hunk.added);
             if lines.map(|line| line.trim()).all(|line| line.is_empty() || is_comment(line)) {
@@ -32,15 +55,36 @@ pub fn changes(files: &[FileDiff], tests: &[String]) -> Vec<Change> {
     all
 }
 
+/// `a/logo.png and b/logo.png differ`: the path, after the change or, if it is gone, before.
+fn binary_path(names: &str) -> &str {
+    let names = names.trim_end().trim_end_matches(" differ");
+    let (old, new) = names.split_once(" and ").unwrap_or((names, names));
+    new.strip_prefix("b/").or_else(|| old.strip_prefix("a/")).unwrap_or(new)
+}
+
 fn is_comment(line: &str) -> bool {
     line.starts_with("//") || line.starts_with("# ") || line == "#"
 }
 
-/// What to say about changes whose absence no test noticed.
-pub fn unnoticed(story: &str, places: &[String]) -> Vec<Finding> {
-    let finding = |place: &String| {
+/// What to say about it. Evidence that is empty shows nothing, and neither does what was not tried.
+pub fn judged(story: &str, taken: &TakenBack) -> Vec<Finding> {
+    let finding = |text: String| Finding::new(format!("{story}/mutation"), Severity::Major, text);
+    let mut findings = Vec::new();
+    for place in &taken.unnoticed {
         let text = format!("{place}: no test fails without this change: test it or remove it");
-        Finding::new(format!("{story}/mutation"), Severity::Major, text)
-    };
-    places.iter().map(finding).collect()
+        findings.push(finding(text));
+    }
+    for place in &taken.stuck {
+        let text = format!(
+            "{place}: this change cannot be taken back by itself, so nothing shows that a test \
+             needs it: leave it out, or let a person name a tool (`mutation`)"
+        );
+        findings.push(finding(text));
+    }
+    if taken.noticed == 0 && findings.is_empty() {
+        let text = "no source was changed, so no change could be taken back: a CRITICAL story \
+                    needs mutation evidence; let a person name a tool (`mutation`)";
+        findings.push(finding(text.to_string()));
+    }
+    findings
 }

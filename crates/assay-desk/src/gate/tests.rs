@@ -1,5 +1,7 @@
 //! Which tests speak for which criterion, and whether they do: GREEN, RED, IL-4 and IL-5.
 
+use super::listing::Listed;
+use super::symbols::names;
 use super::{Finding, Severity};
 use crate::contract::{Category, MappedTest, Story};
 use crate::results::{Results, Status};
@@ -9,8 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const TESTS_PER_CRITERION_MIN: usize = 3;
 /// IL-4: categories they must come from.
 pub const CATEGORIES_MIN: usize = 2;
-/// A missing symbol must be named by at least this many letters.
-const SYMBOL_LETTERS_MIN: usize = 4;
 
 /// The contract's tests of a story and those its Worker named.
 pub fn mapping(story: &Story, named: &[MappedTest]) -> Vec<MappedTest> {
@@ -86,7 +86,7 @@ fn density(story: &Story, mapping: &[MappedTest]) -> Vec<Finding> {
 /// RED: the tests of the claim, on the code from before it, must fail by name.
 ///
 /// Where the runner could not even begin, because what is tested is not there, its output must name
-/// one of `symbols`: something the claim adds.
+/// one of `symbols`: something the claim adds, and that was nowhere before it.
 pub fn red(
     story: &Story,
     named: &[MappedTest],
@@ -124,22 +124,21 @@ pub fn red(
     findings
 }
 
-/// Words that a claim adds to the sources, as far as they can be names of something.
-pub fn symbols<'t>(added: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    for line in added {
-        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
-            if word.len() >= SYMBOL_LETTERS_MIN && !word.starts_with(|c: char| c.is_ascii_digit()) {
-                all.insert(word.to_string());
-            }
+/// The listing: every mapped test is one that the runner knows of, or stands in a test file. A
+/// result alone is a line that anything could have printed, also what is tested.
+pub fn listed(story: &Story, named: &[MappedTest], listings: &[Listed]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for test in mapping(story, named) {
+        if listings.iter().any(|listing| listing.has(&test.name)) {
+            continue;
         }
+        let how = match listings.iter().all(|listing| matches!(listing, Listed::Runner(_))) {
+            true => "its runner does not list it",
+            false => "no test file has it, and no listing: is something else printing it?",
+        };
+        let text = format!("the mapped test `{}` does not exist: {how} (IL-5)", test.name);
+        let about = format!("{}/{}", story.id, test.criterion);
+        findings.push(Finding::new(about, Severity::Critical, text));
     }
-    all
-}
-
-fn names(output: &str, symbol: &str) -> bool {
-    output.match_indices(symbol).any(|(at, _)| {
-        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-        edge(output[..at].chars().next_back()) && edge(output[at + symbol.len()..].chars().next())
-    })
+    findings
 }

@@ -1,12 +1,14 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
+mod proofs;
+
 use super::dispatch::Execution;
 use super::leader::{Leader, LeaderError};
 use super::trees;
 use crate::artifact::{Said, said};
-use crate::contract::{CommandSpec, Contract, MappedTest, Story};
+use crate::contract::{CommandSpec, Contract, MappedTest, ResultFormat, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
-use crate::gate::{Finding, Severity, citations, diff, gaming, glob, hunks, scope, tests, weaker};
+use crate::gate::{Finding, Severity, citations, diff, gaming, scope, weaker};
 use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
@@ -17,11 +19,15 @@ use std::time::Duration;
 /// What a command of the contract may print.
 const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 << 20;
 
-/// Commands that ran for the claim that is being looked at, by their arguments.
+/// What a command is, as far as what is seen of it depends on that: its arguments, how its results
+/// are read, and from where.
+type Ran = (Vec<String>, Option<ResultFormat>, Option<String>);
+
+/// Commands that ran for the claim that is being looked at.
 #[derive(Default)]
 pub(super) struct Cache {
     of: Option<(Scope, String)>,
-    ran: BTreeMap<Vec<String>, Seen>,
+    ran: BTreeMap<Ran, Seen>,
     /// What the tree for checks holds: a commit, as it is.
     tree: Option<String>,
     /// What differs between two commits, as git prints it.
@@ -160,116 +166,6 @@ impl Leader<'_> {
         Ok(outcome)
     }
 
-    fn tests(
-        &mut self,
-        contract: &Contract,
-        gate: &Gate,
-        story: &str,
-    ) -> Result<Outcome, LeaderError> {
-        let Some(story) = contract.story(story) else {
-            return Err(LeaderError::File(format!("the contract has no story {story}")));
-        };
-        let named = self.named(story);
-        let mut all = Results::default();
-        let mut outcome = Outcome::default();
-        for spec in with_results(story) {
-            let seen = self.seen(contract, gate, spec)?;
-            all.extend(seen.results);
-            outcome.evidence.push(seen.evidence);
-        }
-        outcome.findings = tests::green(story, &named, &all, &contract.settings.skips);
-        let mapped = tests::mapping(story, &named).len();
-        outcome.note = format!("{mapped} mapped tests pass, {} ran", all.executed());
-        Ok(outcome)
-    }
-
-    /// The tests of the claim on the code from before it.
-    fn red(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
-        let Some(story) = story_of(contract, &gate.scope) else {
-            return Ok(Outcome::default());
-        };
-        let named = self.named(story);
-        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
-        let git = &self.desk.git;
-        let changed = git.changed(&gate.red.commit, &gate.at.commit)?;
-        let test_paths: Vec<String> = changed
-            .into_iter()
-            .map(|(path, _)| path)
-            .filter(|path| glob::any(&contract.settings.tests, path))
-            .collect();
-        let files = diff::parse(&text);
-        let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
-        let mut symbols = tests::symbols(sources.clone().flat_map(|f| f.added().map(|(_, l)| l)));
-        symbols.extend(sources.filter(|f| f.added).filter_map(|f| stem(&f.path)));
-        // The same directory as for GREEN: no test can tell which of the two it is in.
-        let directory = self.desk.tree("check");
-        self.cache.tree = None;
-        let keep = &contract.settings.cache;
-        trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
-        trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
-        let scratch = self.desk.tree("index");
-        let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
-        let (mut all, mut output) = (Results::default(), String::new());
-        let mut outcome = Outcome::default();
-        for spec in with_results(story) {
-            let seen = self.execute(contract, spec, &directory, &tree)?;
-            all.extend(seen.results);
-            output.push_str(&seen.output);
-            outcome.evidence.push(seen.evidence);
-        }
-        outcome.findings = tests::red(story, &named, &all, &output, &symbols);
-        outcome.note = format!("{} tests fail without the work", all.counts().failed);
-        Ok(outcome)
-    }
-
-    fn mutation(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
-        let Some(story) = story_of(contract, &gate.scope) else {
-            return Ok(Outcome::default());
-        };
-        if let Some(spec) = &contract.settings.mutation {
-            let seen = self.seen(contract, gate, spec)?;
-            return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
-        }
-        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
-        let changes = hunks::changes(&diff::parse(&text), &contract.settings.tests);
-        if changes.len() > hunks::HUNKS_MAX {
-            let text = format!("{} changes: name a mutation tool, or split", changes.len());
-            let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
-            return Ok(Outcome { findings: vec![finding], ..Outcome::default() });
-        }
-        let directory = self.desk.tree("check");
-        self.cache.tree = None;
-        let patch = self.desk.tree("hunk.patch");
-        let mut outcome = Outcome::default();
-        let mut unnoticed = Vec::new();
-        for change in &changes {
-            let keep = &contract.settings.cache;
-            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
-            std::fs::write(&patch, &change.patch)
-                .map_err(|e| LeaderError::File(format!("{}: {e}", patch.display())))?;
-            if trees::take_back(&directory, &patch).is_err() {
-                continue;
-            }
-            let scratch = self.desk.tree("index");
-            let tree = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
-            let mut noticed = false;
-            for (_, spec) in story.commands() {
-                let seen = self.execute(contract, spec, &directory, &tree)?;
-                noticed |= seen.evidence.exit != Some(spec.exit);
-                outcome.evidence.push(seen.evidence);
-                if noticed {
-                    break;
-                }
-            }
-            if !noticed {
-                unnoticed.push(change.place.clone());
-            }
-        }
-        outcome.note = format!("{} changes taken back, one at a time", changes.len());
-        outcome.findings = hunks::unnoticed(&story.id, &unnoticed);
-        Ok(outcome)
-    }
-
     /// What a verdict cites, run again.
     fn citations(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
         let mut outcome = Outcome::default();
@@ -286,11 +182,9 @@ impl Leader<'_> {
                 outcome.refuted = Some(format!("IL-1: {why}"));
                 return Ok(outcome);
             }
-            let spec =
-                citations::known(contract, &citation.command).cloned().unwrap_or_else(|| {
-                    let run = citation.command.clone();
-                    CommandSpec { run, exit: 0, prints: None, results: None, file: None }
-                });
+            let spec = citations::known(contract, &citation.command)
+                .cloned()
+                .unwrap_or_else(|| plain(citation.command.clone()));
             let seen = self.seen(contract, gate, &spec)?;
             outcome.evidence.push(seen.evidence.clone());
             let Some(why) = citations::refuted(citation, &seen.evidence) else {
@@ -337,7 +231,8 @@ impl Leader<'_> {
         gate: &Gate,
         spec: &CommandSpec,
     ) -> Result<Seen, LeaderError> {
-        if let Some(seen) = self.cache.ran.get(&spec.run) {
+        let key = (spec.run.clone(), spec.results, spec.file.clone());
+        if let Some(seen) = self.cache.ran.get(&key) {
             return Ok(seen.clone());
         }
         let directory = self.claimed(contract, gate)?;
@@ -348,7 +243,7 @@ impl Leader<'_> {
         if after != gate.at.tree {
             self.cache.tree = None;
         }
-        self.cache.ran.insert(spec.run.clone(), seen.clone());
+        self.cache.ran.insert(key, seen.clone());
         Ok(seen)
     }
 
@@ -480,13 +375,14 @@ fn story_of<'c>(contract: &'c Contract, scope: &Scope) -> Option<&'c Story> {
     }
 }
 
+/// A command of which only the exit code and the output matter.
+fn plain(run: Vec<String>) -> CommandSpec {
+    CommandSpec { run, exit: 0, prints: None, results: None, file: None, list: None }
+}
+
 fn with_results(story: &Story) -> Vec<&CommandSpec> {
     let all = story.commands().into_iter().map(|(_, spec)| spec);
     all.filter(|spec| spec.results.is_some()).collect()
-}
-
-fn stem(path: &str) -> Option<String> {
-    Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 fn short(commit: &str) -> &str {

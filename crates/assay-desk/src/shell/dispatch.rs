@@ -83,6 +83,8 @@ pub struct Order<'a> {
     pub variables: Vec<(&'static str, String)>,
     /// How long and how much.
     pub limits: &'a Limits,
+    /// It only looks: where the kernel can see to it, it cannot write where it works.
+    pub read_only: bool,
 }
 
 /// How an agent ended.
@@ -156,6 +158,7 @@ impl Leader<'_> {
             log: &log,
             variables: variables(dispatch, &out),
             limits: &state.contract.settings.limits,
+            read_only: dispatch.role != Role::Worker,
         };
         let screen = &mut self.screen;
         let ran = self.engines.run(&order, &mut |text| screen.activity(text));
@@ -269,7 +272,8 @@ fn bounded(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn nonce() -> std::io::Result<String> {
+/// Something that nobody can have known before.
+pub(super) fn nonce() -> std::io::Result<String> {
     let mut bytes = [0u8; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

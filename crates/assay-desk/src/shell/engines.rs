@@ -2,7 +2,7 @@
 //! run under the same keeper: what they start ends with them, and they write in their tree only.
 
 use super::dispatch::{Engines, EnginesError, Execution, Order, Ran};
-use super::prompt;
+use super::{confine, prompt};
 use crate::contract::Contract;
 use crate::event::Outcome;
 use assay_agent::{
@@ -15,6 +15,8 @@ use std::time::Duration;
 /// Nobody is there to be asked for permission; what holds these agents is the kernel.
 const CLAUDE_UNASKED: &str = "--permission-mode bypassPermissions";
 const CODEX_UNASKED: &str = "--dangerously-bypass-approvals-and-sandbox";
+/// What an agent does that is not shown yet; it waits when nobody is quick enough.
+const ACTIVITY_WAITING_MAX: usize = 64;
 /// What is kept of an agent's output as evidence, in bytes, from its end.
 const OUTPUT_BYTES_KEPT: u64 = 1 << 20;
 
@@ -143,6 +145,7 @@ impl Engines for Processes {
         };
         config.env.extend(order.contract.settings.environment.iter().cloned());
         config.writable.extend(order.contract.settings.writable.iter().cloned());
+        let named = config.writable.clone();
         let agent = ProcessAgent::new(config, self.helper.clone());
         let mut task = Task::new(order.prompt, order.work, order.drop_box, order.log);
         task.sandbox = self.sandbox;
@@ -154,11 +157,18 @@ impl Engines for Processes {
         for (name, value) in &order.variables {
             task = task.variable(name, value);
         }
-        let ran = run_patiently(&agent, &task, Backoff::default(), &mut |event| {
-            if let Some(text) = shown(&event) {
-                activity(&text);
+        let (ran, held) = match order.read_only && self.sandbox != Sandbox::Off {
+            true => looking(order, &named, &agent, &task, activity),
+            false => {
+                let ran = run_patiently(&agent, &task, Backoff::default(), &mut |event| {
+                    if let Some(text) = shown(&event) {
+                        activity(&text);
+                    }
+                });
+                (ran, false)
             }
-        });
+        };
+        let also = if held { ", and in its tree" } else { "" };
         let usage = ran.usage.unwrap_or_default();
         let mut output = tail(&order.log.join("stdout.log"));
         output.extend(tail(&order.log.join("stderr.log")));
@@ -166,7 +176,7 @@ impl Engines for Processes {
             outcome: outcome(ran.outcome),
             ms: millis(ran.time),
             tokens: usage.input_tokens.saturating_add(usage.output_tokens),
-            protection: ran.protection.to_string(),
+            protection: format!("{}{also}", ran.protection),
             output,
         }
     }
@@ -197,6 +207,49 @@ impl Engines for Processes {
         };
         super::dispatch::Executed { exit, ms: millis(ran.time), stdout: read("stdout.log"), stderr }
     }
+}
+
+/// Runs an agent that must not write where it works. What it does is told from the thread that is
+/// held to that to the one that shows it.
+fn looking(
+    order: &Order<'_>,
+    named: &[String],
+    agent: &ProcessAgent,
+    task: &Task,
+    activity: &mut dyn FnMut(&str),
+) -> (assay_agent::Ran, bool) {
+    let cache = &order.contract.settings.cache;
+    for name in cache {
+        // A rule is about a directory that is there.
+        _ = std::fs::create_dir_all(order.work.join(name));
+    }
+    let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let own = [order.drop_box, order.log];
+    let writable = confine::places(order.work, cache, &own, named, lookup);
+    let (tell, heard) = std::sync::mpsc::sync_channel::<String>(ACTIVITY_WAITING_MAX);
+    let work = move || {
+        run_patiently(agent, task, Backoff::default(), &mut |event| {
+            if let Some(text) = shown(&event) {
+                // Nobody listens any more: then it does not matter.
+                _ = tell.send(text);
+            }
+        })
+    };
+    let meanwhile = || heard.iter().for_each(|text| activity(&text));
+    confine::writing_only(&writable, work, meanwhile).unwrap_or_else(|| {
+        let why = "the thread that runs agents panicked".to_string();
+        let ran = assay_agent::Ran {
+            outcome: assay_agent::Outcome::SpawnFailed { why: why.clone() },
+            protection: Protection::None { why },
+            usage: None,
+            output_bytes: 0,
+            stdout_tail: String::new(),
+            stderr_tail: String::new(),
+            stragglers: 0,
+            time: Duration::ZERO,
+        };
+        (ran, false)
+    })
 }
 
 fn millis(time: Duration) -> u64 {

@@ -129,6 +129,28 @@ impl Git {
         self.objects.is_exactly(directory, tree)
     }
 
+    /// The files of a commit.
+    pub fn files(&self, commit: &str) -> Result<Vec<String>, GitError> {
+        let all = self.run(&["ls-tree", "-r", "-z", "--name-only", commit])?;
+        Ok(all.split('\0').filter(|path| !path.is_empty()).map(str::to_string).collect())
+    }
+
+    /// Whether a commit has a word in a text, files of these patterns aside.
+    pub fn mentions(&self, commit: &str, word: &str, aside: &[String]) -> Result<bool, GitError> {
+        let mut git = command(&self.root);
+        git.args(["grep", "-q", "-I", "-w", "-F", "-e", word, commit, "--", "."]);
+        git.args(aside.iter().map(|pattern| format!(":(exclude,glob){pattern}")));
+        let output = git.output().map_err(|e| GitError::new("grep", e.to_string()))?;
+        match output.status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => {
+                let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
+                Err(GitError::new("grep", why))
+            }
+        }
+    }
+
     /// The lines that differ, without those around them.
     pub fn diff(&self, old: &str, new: &str) -> Result<String, GitError> {
         let args = ["diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];

@@ -44,9 +44,12 @@ pub fn escalation(state: &State) -> String {
             _ = write!(text, "\nThe last {}", fix_text(&progress.issues));
         }
     }
-    text.push_str(
+    let slug = &state.contract.slug;
+    _ = write!(
+        text,
         "\n## What to do\nNo further fix without a person: rearrange the code, simplify or split \
-         the story (`assay desk amend` before the end, a new campaign after it).\n",
+         the story. This campaign has ended; edit the contract, put its record aside with `assay \
+         desk clean {slug}`, and begin again with `assay desk run {slug}`.\n",
     );
     text
 }

@@ -2,6 +2,7 @@
 
 use super::desk::Desk;
 use super::git::GitError;
+use super::settings;
 use crate::contract::sha256;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,9 @@ const HASHED_BYTES_MAX: u64 = 4 << 20;
 const LISTED_MAX: usize = 10;
 
 /// Hashes what is protected: the desk without working trees and outputs of runs (those that matter
-/// are evidence in the record), git's settings and hooks, and, where the kernel does not keep the
-/// agent in its place, what is changed in the user's own working tree.
+/// are evidence in the record), git's settings and hooks, settings of agents in the home directory,
+/// and, where the kernel does not keep the agent in its place, what is changed in the user's own
+/// working tree.
 pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, GitError> {
     let mut snapshot = Snapshot::default();
     let skip = [desk.home().join("trees"), desk.home().join("runs")];
@@ -27,6 +29,8 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, Git
     snapshot.file(&desk.git.directory().join("config"));
     snapshot.directory(&desk.git.directory().join("hooks"), &[]);
     snapshot.directory(&desk.git.directory().join("info"), &[]);
+    let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    snapshot.files.extend(settings::hashes(&settings::places(lookup)));
     if with_checkout {
         let status = desk.git.status()?;
         for line in status.lines() {

@@ -1,7 +1,8 @@
 //! What mapped tests show, and what they do not.
 
 use assay_desk::contract::{Category, MappedTest, ResultFormat, Story};
-use assay_desk::gate::tests::{green, red, symbols};
+use assay_desk::gate::symbols::words;
+use assay_desk::gate::tests::{green, red};
 use assay_desk::gate::{Finding, diff, hunks, scope};
 use assay_desk::results::{Results, read};
 use std::collections::BTreeSet;
@@ -64,7 +65,7 @@ fn red_needs_every_mapped_test_to_fail_by_name_or_for_want_of_the_work() {
     assert!(found.contains("`b` passes without the work"), "{found}");
     let found = said(&red(&story(), &mapped(&THREE), &tap(""), "some other error", &none));
     assert!(found.contains("not because of it"), "{found}");
-    let added = symbols(["def total_price(basket):"].into_iter());
+    let added = words(["def total_price(basket):"].into_iter());
     let output = "ImportError: cannot import name 'total_price' from 'basket'";
     assert_eq!(red(&story(), &mapped(&THREE), &tap(""), output, &added), []);
     let found = said(&red(&story(), &[], &fails, "", &none));
@@ -102,4 +103,34 @@ fn each_change_of_a_source_can_be_taken_back() {
     assert_eq!(changes.len(), 1);
     assert_eq!(changes[0].place, "n:1");
     assert!(changes[0].patch.starts_with("diff --git a/n b/n"), "{}", changes[0].patch);
+}
+
+#[test]
+fn mutation_evidence_that_is_empty_or_in_part_untried_shows_nothing() {
+    let taken = |noticed: usize, unnoticed: &[&str], stuck: &[&str]| {
+        let places = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let taken =
+            hunks::TakenBack { noticed, unnoticed: places(unnoticed), stuck: places(stuck) };
+        hunks::judged("US-001", &taken)
+    };
+    assert_eq!(taken(2, &[], &[]), []);
+    for (findings, why) in [
+        (taken(0, &[], &[]), "no source was changed"),
+        (taken(2, &["n:1"], &[]), "n:1: no test fails without this change"),
+        (taken(2, &[], &["logo"]), "logo: this change cannot be taken back"),
+    ] {
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].blocks() && findings[0].text.contains(why), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_is_a_change_all_the_same() {
+    let text = "diff --git a/logo b/logo\nindex 1..2 100644\nBinary files a/logo and b/logo \
+                differ\ndiff --git a/t/pic b/t/pic\nnew file mode 100644\nBinary files /dev/null \
+                and b/t/pic differ\ndiff --git a/old b/old\ndeleted file mode 100644\nBinary \
+                files a/old and /dev/null differ\n";
+    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()]);
+    let places: Vec<&str> = changes.iter().map(|change| change.place.as_str()).collect();
+    assert_eq!(places, ["logo", "old"]);
 }

@@ -11,6 +11,8 @@ pub enum DeskCommand {
     New {
         /// Its name: lower-case words joined by dashes.
         slug: String,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Say what is wrong with a contract, and what its criteria earn (IL-2).
     ///
@@ -64,6 +66,8 @@ pub enum DeskCommand {
         /// Write it as Markdown; without --html and --markdown it is printed.
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Check the record, offline: chain, evidence, and that its end follows from it.
     ///
@@ -74,17 +78,7 @@ pub enum DeskCommand {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Take over a contract that was edited: what depended on a changed part has to be shown again.
-    Amend {
-        /// The campaign.
-        slug: String,
-        /// Who decides.
-        #[arg(long, value_name = "NAME")]
-        by: String,
-        /// Why.
-        #[arg(long, value_name = "TEXT")]
-        why: String,
-    },
+    Amend(DeskAmendArgs),
     /// End a campaign for good.
     Abort {
         /// The campaign.
@@ -92,11 +86,15 @@ pub enum DeskCommand {
         /// Why.
         #[arg(long, value_name = "TEXT")]
         why: String,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Put the record of a campaign aside and remove its working trees; contract and branch stay.
     Clean {
         /// The campaign.
         slug: String,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// List the campaigns of this repository.
     List {
@@ -104,19 +102,45 @@ pub enum DeskCommand {
         output: OutputArgs,
     },
     /// Make a contract of an rlp-desk PRD and its test specification.
+    ///
+    /// What the two do not say is left empty; `assay desk lint` names each gap.
     Import {
         /// The PRD.
         prd: PathBuf,
         /// The test specification.
         #[arg(value_name = "TEST-SPEC")]
         test_spec: Option<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Watch two small campaigns: honest agents that complete, and liars that do not.
     Demo {
         /// Where to put the two repositories; a temporary directory if not given.
         #[arg(long, value_name = "DIRECTORY")]
         directory: Option<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
     },
+}
+
+/// Take over a contract that was edited: what depended on a changed part has to be shown again.
+///
+/// Only while a campaign runs: after its end, `assay desk clean` and `assay desk run` begin again.
+#[derive(Args, Debug)]
+pub struct DeskAmendArgs {
+    /// The campaign.
+    pub slug: String,
+    /// Who decides.
+    #[arg(long, value_name = "NAME")]
+    pub by: String,
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    pub why: String,
+    /// Scores from elsewhere, as for lint. They can only lower.
+    #[arg(long, value_name = "FILE")]
+    pub score: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Run a campaign, or go on with it, until it ends.
@@ -124,6 +148,8 @@ pub enum DeskCommand {
 /// A Worker builds one story after the other; this program runs every command of the contract
 /// itself, sees tests fail without the work and pass with it, and asks a Verifier, who can only
 /// find something wrong. Killed at any point, the same command goes on.
+///
+/// Agents, base and scores are settled when a campaign begins: naming others later is refused.
 ///
 /// Exit codes: 0 COMPLETE, 1 BLOCKED, 2 TIMEOUT or waiting for an answer, 65 bad contract, 75
 /// another Leader is at work.
@@ -142,9 +168,12 @@ pub struct DeskRunArgs {
     /// The second Verifier, where two must agree.
     #[arg(long, value_name = "AGENT")]
     pub second: Option<String>,
-    /// Where the work begins.
-    #[arg(long, value_name = "REVISION", default_value = "HEAD")]
-    pub base: String,
+    /// Where the work begins, if not at HEAD.
+    #[arg(long, value_name = "REVISION")]
+    pub base: Option<String>,
+    /// Scores from elsewhere, as for lint. They can only lower, and are stored with the contract.
+    #[arg(long, value_name = "FILE")]
+    pub score: Option<PathBuf>,
     /// Whether the kernel keeps agents from writing elsewhere.
     #[arg(long, value_enum, default_value_t = SandboxArg::WhenAvailable)]
     pub sandbox: SandboxArg,

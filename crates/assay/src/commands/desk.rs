@@ -2,6 +2,7 @@
 
 mod contract;
 mod demo;
+mod person;
 mod record;
 mod run;
 mod screen;
@@ -17,7 +18,7 @@ use std::path::Path;
 /// Runs a command about campaigns.
 pub fn run(command: &DeskCommand) -> Exit {
     let done = match command {
-        DeskCommand::New { slug } => contract::new(slug),
+        DeskCommand::New { slug, output } => contract::new(slug, output.format),
         DeskCommand::Lint { contract, score, output } => {
             contract::lint(contract, score.as_deref(), output.format)
         }
@@ -28,16 +29,18 @@ pub fn run(command: &DeskCommand) -> Exit {
         }
         DeskCommand::Status { slug, output } => record::status(slug, output.format),
         DeskCommand::Log { slug, number, output } => record::log(slug, *number, output.format),
-        DeskCommand::Report { slug, html, markdown } => {
-            record::report(slug, html.as_deref(), markdown.as_deref())
+        DeskCommand::Report { slug, html, markdown, output } => {
+            record::report(slug, html.as_deref(), markdown.as_deref(), output.format)
         }
         DeskCommand::Verify { slug, output } => record::verify(slug, output.format),
-        DeskCommand::Amend { slug, by, why } => run::amend(slug, by, why),
-        DeskCommand::Abort { slug, why } => run::abort(slug, why),
-        DeskCommand::Clean { slug } => record::clean(slug),
+        DeskCommand::Amend(args) => person::amend(args),
+        DeskCommand::Abort { slug, why, output } => person::abort(slug, why, output.format),
+        DeskCommand::Clean { slug, output } => person::clean(slug, output.format),
         DeskCommand::List { output } => record::list(output.format),
-        DeskCommand::Import { prd, test_spec } => contract::import(prd, test_spec.as_deref()),
-        DeskCommand::Demo { directory } => demo::run(directory.as_deref()),
+        DeskCommand::Import { prd, test_spec, output } => {
+            contract::import(prd, test_spec.as_deref(), output.format)
+        }
+        DeskCommand::Demo { directory, output } => demo::run(directory.as_deref(), output.format),
     };
     done.unwrap_or_else(Trouble::report)
 }

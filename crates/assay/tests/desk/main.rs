@@ -2,9 +2,14 @@
 //! killed anywhere.
 
 mod adapters;
+mod amends;
+mod commands;
 mod crash;
+mod ends;
 mod lies;
+mod listing;
 mod persons;
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -68,6 +73,7 @@ impl Bench {
         let home = tempfile::tempdir().expect("a temporary directory");
         let root = home.path().join("repository");
         let bench = Bench { _home: home, root };
+        std::fs::create_dir(bench.home()).expect("a home directory");
         bench.write("n0", "echo 0.5\n");
         bench.write(
             "t/lib",
@@ -117,7 +123,9 @@ impl Bench {
     fn desk(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.arg("desk").args(args).current_dir(&self.root).stdin(Stdio::null());
-        command.env("NO_COLOR", "1");
+        // What agents do to a home directory, they do to this one.
+        command.env("NO_COLOR", "1").env("HOME", self.home());
+        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
         command
     }
 
@@ -128,6 +136,40 @@ impl Bench {
         args.extend(["--second", &agent]);
         args.extend(more);
         Ended::of(self.desk(&args).output().expect("assay runs"))
+    }
+
+    /// The home directory of whoever runs the campaign.
+    fn home(&self) -> PathBuf {
+        self.root.with_file_name("home")
+    }
+
+    /// The contract of the campaign, to be changed.
+    fn contract(&self) -> String {
+        let path = self.root.join(".assay/desk/small/contract.md");
+        std::fs::read_to_string(path).expect("a contract")
+    }
+
+    /// Changes the contract in one place.
+    fn edit(&self, from: &str, to: &str) {
+        let text = self.contract();
+        assert!(text.contains(from), "{from}: {text}");
+        self.write(".assay/desk/small/contract.md", &text.replacen(from, to, 1));
+    }
+
+    /// The shell agent as an engine.
+    fn engine(&self) -> String {
+        format!("command:sh {}", self.path(".assay/desk/small/agent.sh"))
+    }
+
+    /// Runs until a line is seen, then kills the Leader.
+    fn stop_when(&self, args: &[&str], seen: impl Fn(&str) -> bool) {
+        use std::io::{BufRead, BufReader};
+        let mut command = self.desk(args);
+        let mut leader = command.stdout(Stdio::piped()).spawn().expect("assay runs");
+        let mut lines = BufReader::new(leader.stdout.take().expect("a pipe")).lines();
+        assert!(lines.any(|line| seen(&line.expect("a line"))), "it came to an end before");
+        leader.kill().expect("SIGKILL");
+        leader.wait().expect("it ends");
     }
 
     fn path(&self, below: &str) -> String {

@@ -42,7 +42,7 @@ fn an_edited_contract_stops_the_leader_until_a_person_amends_it() {
     let text = std::fs::read_to_string(bench.root.join(path)).expect("a contract");
     let agent = format!("command:sh {}", bench.path(".assay/desk/small/agent.sh"));
     let args = ["run", "small", "--worker", &agent, "--verifier", &agent, "--format", "json"];
-    stop_when(&bench, &args, |line| line.contains("\"kind\":\"verified\""));
+    bench.stop_when(&args, |line| line.contains("\"kind\":\"verified\""));
     let edited = text.replacen("reader sees 2", "reader sees the number 2", 1);
     bench.write(path, &edited);
     let stopped = bench.ask(&args);
@@ -56,17 +56,6 @@ fn an_edited_contract_stops_the_leader_until_a_person_amends_it() {
     let log = bench.ask(&["log", "small"]);
     assert!(log.out.contains("amended   by me: clearer"), "{}", log.out);
     assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
-}
-
-/// Runs until a line is seen, then kills the Leader.
-fn stop_when(bench: &Bench, args: &[&str], seen: impl Fn(&str) -> bool) {
-    use std::io::{BufRead, BufReader};
-    let mut command = bench.desk(args);
-    let mut leader = command.stdout(std::process::Stdio::piped()).spawn().expect("assay runs");
-    let mut lines = BufReader::new(leader.stdout.take().expect("a pipe")).lines();
-    assert!(lines.any(|line| seen(&line.expect("a line"))), "it came to an end before");
-    leader.kill().expect("SIGKILL");
-    leader.wait().expect("it ends");
 }
 
 #[test]

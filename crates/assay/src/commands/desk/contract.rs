@@ -5,7 +5,7 @@ use super::{desk, missing};
 use crate::args::OutputFormat;
 use crate::exit::Exit;
 use assay_desk::contract::{
-    self, Band, Complaint, Contract, ContractErrors, DIMENSIONS, Level, Score,
+    self, Band, Complaint, Contract, ContractErrors, DIMENSIONS, Level, POINTS_MAX, Score,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const SCORES_BYTES_MAX: u64 = 1 << 20;
 
 /// Writes a contract to fill in.
-pub(super) fn new(slug: &str) -> Result<Exit, Trouble> {
+pub(super) fn new(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> {
     let desk = desk(slug)?;
     desk.make().map_err(|error| missing(error.to_string()))?;
     let path = desk.contract();
@@ -23,8 +23,16 @@ pub(super) fn new(slug: &str) -> Result<Exit, Trouble> {
         return Err(Trouble { message, exit: Exit::Usage });
     }
     write_whole(&path, |file| file.write_all(contract::template(slug).as_bytes()))?;
-    anstream::println!("written  {}", path.display());
-    anstream::println!("next     edit it, then: assay desk lint {slug}");
+    match format {
+        OutputFormat::Json => {
+            let value = serde_json::json!({ "slug": slug, "written": path.display().to_string() });
+            anstream::println!("{value}");
+        }
+        OutputFormat::Human => {
+            anstream::println!("written  {}", path.display());
+            anstream::println!("next     edit it, then: assay desk lint {slug}");
+        }
+    }
     Ok(Exit::Upheld)
 }
 
@@ -38,6 +46,37 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// Takes a reader's scores into account, which can only lower.
+    pub(super) fn scored(&mut self, score: Option<&Path>) -> Result<(), Trouble> {
+        let Some(score) = score else {
+            return Ok(());
+        };
+        contract::lower(&mut self.scores, &given(score, &self.contract)?);
+        self.complaints = contract::lint(&self.contract, &self.scores);
+        Ok(())
+    }
+
+    /// Keeps what readers took away from a contract before, where its words are the same.
+    pub(super) fn keep_lower(&mut self, old: &Contract, before: &[Score]) {
+        let same = |criterion: &str| {
+            let story = criterion.split('/').next().unwrap_or("");
+            old.sections.get(story) == self.contract.sections.get(story)
+        };
+        contract::keep(&mut self.scores, before, same);
+        self.complaints = contract::lint(&self.contract, &self.scores);
+    }
+
+    /// Why it cannot be run, if it cannot.
+    pub(super) fn refused(&self) -> Result<(), Trouble> {
+        match self.rejected() {
+            false => Ok(()),
+            true => Err(Trouble::bad_history(format!(
+                "{}: not clear enough to be run (IL-2): sharpen the criteria above",
+                self.path.display()
+            ))),
+        }
+    }
+
     pub(super) fn rejected(&self) -> bool {
         self.complaints.iter().any(|complaint| complaint.level == Level::Error)
     }
@@ -69,10 +108,7 @@ pub(super) fn lint(
     let file = Path::new(named);
     let path = if file.is_file() { file.to_path_buf() } else { desk(named)?.contract() };
     let mut read = read(&path)?;
-    if let Some(score) = score {
-        contract::lower(&mut read.scores, &given(score)?);
-        read.complaints = contract::lint(&read.contract, &read.scores);
-    }
+    read.scored(score)?;
     match format {
         OutputFormat::Json => anstream::println!(
             "{}",
@@ -97,14 +133,27 @@ pub(super) fn lint(
     Ok(if read.rejected() { Exit::BadHistory } else { Exit::Upheld })
 }
 
-fn given(path: &Path) -> Result<BTreeMap<String, [u8; 6]>, Trouble> {
+/// Scores of a file: six numbers from 0 to 2 for criteria of the contract.
+fn given(path: &Path, contract: &Contract) -> Result<BTreeMap<String, [u8; 6]>, Trouble> {
+    let wrong = |why: String| Trouble::bad_history(format!("{}: {why}", path.display()));
     let length = std::fs::metadata(path).map_or(0, |meta| meta.len());
-    let text = std::fs::read_to_string(path).map_err(|e| Trouble::unavailable(path, "read", &e))?;
     if length > SCORES_BYTES_MAX {
-        return Err(Trouble::bad_history(format!("{}: too long for scores", path.display())));
+        return Err(wrong("too long for scores".to_string()));
     }
-    serde_json::from_str(&text)
-        .map_err(|error| Trouble::bad_history(format!("{}: {error}", path.display())))
+    let text = std::fs::read_to_string(path).map_err(|e| Trouble::unavailable(path, "read", &e))?;
+    let given: BTreeMap<String, [u8; 6]> =
+        serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let known = contract.criteria();
+    for (criterion, points) in &given {
+        if !known.contains(criterion) {
+            let name: String = criterion.chars().filter(|c| !c.is_control()).take(40).collect();
+            return Err(wrong(format!("`{name}` is no criterion: write `US-001/AC-1`")));
+        }
+        if points.iter().any(|point| *point > POINTS_MAX) {
+            return Err(wrong(format!("{criterion}: a dimension has at most {POINTS_MAX}")));
+        }
+    }
+    Ok(given)
 }
 
 /// The points of each criterion.
@@ -142,7 +191,11 @@ pub(super) fn complaints(read: &Read) {
 }
 
 /// Makes a contract of documents of rlp-desk.
-pub(super) fn import(prd: &Path, test_spec: Option<&Path>) -> Result<Exit, Trouble> {
+pub(super) fn import(
+    prd: &Path,
+    test_spec: Option<&Path>,
+    format: OutputFormat,
+) -> Result<Exit, Trouble> {
     let text = |path: &Path| {
         std::fs::read_to_string(path).map_err(|e| Trouble::unavailable(path, "read", &e))
     };
@@ -157,10 +210,17 @@ pub(super) fn import(prd: &Path, test_spec: Option<&Path>) -> Result<Exit, Troub
         return Err(Trouble { message, exit: Exit::Usage });
     }
     write_whole(&path, |file| file.write_all(imported.text.as_bytes()))?;
+    if format == OutputFormat::Json {
+        let value = serde_json::json!({
+            "slug": imported.slug, "written": path.display().to_string(), "open": imported.notes,
+        });
+        anstream::println!("{value}");
+        return Ok(Exit::Upheld);
+    }
     anstream::println!("written  {}", path.display());
     for note in &imported.notes {
         anstream::println!("open     {note}");
     }
-    anstream::println!("next     assay desk lint {}", imported.slug);
+    anstream::println!("next     fill these in, then: assay desk lint {}", imported.slug);
     Ok(Exit::Upheld)
 }

@@ -18,7 +18,7 @@ const HONEST: &str = include_str!("demo/honest.toml");
 const LYING: &str = include_str!("demo/lying.toml");
 
 /// Runs both campaigns; it went as it should if the honest one completes and the other does not.
-pub(super) fn run(directory: Option<&Path>) -> Result<Exit, Trouble> {
+pub(super) fn run(directory: Option<&Path>, format: OutputFormat) -> Result<Exit, Trouble> {
     let unavailable =
         |path: &Path, error: &std::io::Error| Trouble::unavailable(path, "write", error);
     let temporary;
@@ -30,9 +30,18 @@ pub(super) fn run(directory: Option<&Path>) -> Result<Exit, Trouble> {
             temporary.path()
         }
     };
-    let honest = campaign(&home.join("honest"), HONEST, "An honest campaign")?;
-    let lying = campaign(&home.join("lying"), LYING, "A lying Worker and a lying Verifier")?;
+    let lies = "A lying Worker and a lying Verifier";
+    let honest = campaign(&home.join("honest"), HONEST, "An honest campaign", format)?;
+    let lying = campaign(&home.join("lying"), LYING, lies, format)?;
     let as_promised = honest == Exit::Upheld && lying == Exit::Refuted;
+    let exit = if as_promised { Exit::Upheld } else { Exit::Refuted };
+    if format == OutputFormat::Json {
+        let value = serde_json::json!({
+            "upheld": as_promised, "honest": honest == Exit::Upheld, "lying": lying == Exit::Upheld,
+        });
+        anstream::println!("{value}");
+        return Ok(exit);
+    }
     anstream::println!(
         "\n{}  the honest campaign is COMPLETE, the lying one is BLOCKED",
         if as_promised { "UPHELD" } else { "REFUTED" }
@@ -42,11 +51,16 @@ pub(super) fn run(directory: Option<&Path>) -> Result<Exit, Trouble> {
     } else {
         anstream::println!("next     assay desk new SLUG in your own repository");
     }
-    Ok(if as_promised { Exit::Upheld } else { Exit::Refuted })
+    Ok(exit)
 }
 
-fn campaign(root: &Path, script: &str, title: &str) -> Result<Exit, Trouble> {
-    anstream::println!("\n== {title} ==");
+fn campaign(root: &Path, script: &str, title: &str, format: OutputFormat) -> Result<Exit, Trouble> {
+    match format {
+        OutputFormat::Json => {
+            anstream::println!("{}", serde_json::json!({ "campaign": title }));
+        }
+        OutputFormat::Human => anstream::println!("\n== {title} =="),
+    }
     let write = |path: &Path, text: &str| {
         let parent = path.parent().unwrap_or(root);
         std::fs::create_dir_all(parent)
@@ -73,9 +87,10 @@ fn campaign(root: &Path, script: &str, title: &str) -> Result<Exit, Trouble> {
         worker: vec![agent.clone()],
         verifier: Some(agent.clone()),
         second: Some(agent),
-        base: "HEAD".to_string(),
+        base: None,
+        score: None,
         sandbox: SandboxArg::WhenAvailable,
-        output: OutputArgs { format: OutputFormat::Human },
+        output: OutputArgs { format },
     };
     run_in(&desk, &args, None)
 }

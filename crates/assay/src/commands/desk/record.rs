@@ -1,4 +1,4 @@
-//! `assay desk status`, `log`, `report`, `verify`, `list` and `clean`: what the record says.
+//! `assay desk status`, `log`, `report`, `verify` and `list`: what the record says.
 
 use super::super::{Trouble, write_whole};
 use super::screen::line;
@@ -6,7 +6,7 @@ use super::{campaign_trouble, desk, git, missing};
 use crate::args::OutputFormat;
 use crate::exit::Exit;
 use assay_desk::event::Event;
-use assay_desk::shell::{self, Campaign, Desk, Recorded, fold};
+use assay_desk::shell::{self, Desk, Recorded, fold};
 use assay_desk::state::{Phase, State};
 use assay_ledger::Reader;
 use std::path::Path;
@@ -131,19 +131,34 @@ pub(super) fn report(
     slug: &str,
     html: Option<&Path>,
     markdown: Option<&Path>,
+    format: OutputFormat,
 ) -> Result<Exit, Trouble> {
     let (state, text) = written(&desk(slug)?)?;
+    let mut files = Vec::new();
     if let Some(path) = markdown {
         write_whole(path, |file| file.write_all(text.as_bytes()))?;
-        anstream::println!("written  {}", path.display());
+        files.push(path.display().to_string());
     }
     if let Some(path) = html {
         let page = assay_desk::report::html(&state, &text);
         write_whole(path, |file| file.write_all(page.as_bytes()))?;
-        anstream::println!("written  {}", path.display());
+        files.push(path.display().to_string());
     }
-    if html.is_none() && markdown.is_none() {
-        anstream::print!("{text}");
+    match format {
+        OutputFormat::Json => {
+            let printed = files.is_empty().then_some(text);
+            let phase = shell::phase(&state.phase);
+            let value = serde_json::json!({
+                "slug": slug, "phase": phase, "written": files, "markdown": printed,
+            });
+            anstream::println!("{value}");
+        }
+        OutputFormat::Human if files.is_empty() => anstream::print!("{text}"),
+        OutputFormat::Human => {
+            for file in files {
+                anstream::println!("written  {file}");
+            }
+        }
     }
     Ok(Exit::Upheld)
 }
@@ -191,56 +206,29 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
     Ok(if holds { Exit::Upheld } else { Exit::Refuted })
 }
 
-/// All campaigns of this repository.
+/// All campaigns of this repository. A record that cannot be read is not one that was not begun.
 pub(super) fn list(format: OutputFormat) -> Result<Exit, Trouble> {
     let git = git()?;
-    let mut rows = Vec::new();
     for slug in Desk::all(&git) {
         let desk = desk(&slug)?;
-        let phase = read(&desk).map(|(_, state, _)| shell::phase(&state.phase));
-        rows.push((slug, phase.unwrap_or_else(|_| "not begun".to_string())));
-    }
-    for (slug, phase) in rows {
+        let (phase, wrong) = match read(&desk) {
+            Ok((_, state, _)) => (shell::phase(&state.phase), None),
+            Err(trouble) if trouble.exit == Exit::MissingCapability => {
+                ("not begun".to_string(), None)
+            }
+            Err(trouble) => ("BROKEN".to_string(), Some(trouble.message)),
+        };
         match format {
             OutputFormat::Json => {
-                anstream::println!("{}", serde_json::json!({ "slug": slug, "phase": phase }));
+                let value = serde_json::json!({ "slug": slug, "phase": phase, "wrong": wrong });
+                anstream::println!("{value}");
             }
-            OutputFormat::Human => anstream::println!("{slug:<30} {phase}"),
+            OutputFormat::Human => {
+                let wrong = wrong
+                    .map_or(String::new(), |wrong| format!(": {wrong}; assay desk verify {slug}"));
+                anstream::println!("{slug:<30} {phase}{wrong}");
+            }
         }
     }
-    Ok(Exit::Upheld)
-}
-
-/// Puts a record aside and removes what can be made again.
-pub(super) fn clean(slug: &str) -> Result<Exit, Trouble> {
-    let desk = desk(slug)?;
-    let unavailable = |path: &Path| {
-        let path = path.to_path_buf();
-        move |error: std::io::Error| Trouble::unavailable(&path, "move or remove", &error)
-    };
-    // Nobody may be writing while it is moved.
-    let campaign = Campaign::open(&desk).map_err(campaign_trouble)?;
-    let begun = campaign.state().is_some();
-    drop(campaign);
-    for name in ["trees", "runs"] {
-        let path = desk.home().join(name);
-        if path.exists() {
-            std::fs::remove_dir_all(&path).map_err(unavailable(&path))?;
-        }
-    }
-    for name in ["status.json", "result.json", "escalation.md", "invariants.prom"] {
-        _ = std::fs::remove_file(desk.home().join(name));
-    }
-    if begun {
-        let archive = desk.home().join("archive");
-        std::fs::create_dir_all(&archive).map_err(unavailable(&archive))?;
-        let free = (1..).map(|n| archive.join(format!("{n:03}"))).find(|path| !path.exists());
-        if let Some(place) = free {
-            std::fs::rename(desk.ledger(), &place).map_err(unavailable(&place))?;
-            anstream::println!("put aside  {}", place.display());
-        }
-    }
-    desk.git.forget(&desk.claims()).map_err(|error| missing(error.to_string()))?;
-    anstream::println!("clean      {slug}: contract and branch desk/{slug} are untouched");
     Ok(Exit::Upheld)
 }

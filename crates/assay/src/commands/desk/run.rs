@@ -1,4 +1,4 @@
-//! `assay desk run`, `resume`, `amend` and `abort`: everything that writes to the record.
+//! `assay desk run` and `resume`: leading a campaign until it ends.
 
 use super::super::Trouble;
 use super::contract::{self, Read};
@@ -7,10 +7,10 @@ use super::{campaign_trouble, desk, leader_trouble, missing};
 use crate::args::{DeskRunArgs, OutputFormat, SandboxArg};
 use crate::exit::Exit;
 use assay_agent::{Helper, Sandbox};
-use assay_desk::contract::Agents;
-use assay_desk::event::{Amended, Blocked, Event, Terminal};
+use assay_desk::contract::{Agents, Contract};
+use assay_desk::event::{Blocked, Event, Terminal};
 use assay_desk::shell::{Campaign, Desk, Engines, Leader, Pause, Processes};
-use assay_desk::state::Phase;
+use assay_desk::state::{Phase, State};
 
 /// Runs a campaign until it ends.
 pub(super) fn run(args: &DeskRunArgs, answer: Option<(String, String)>) -> Result<Exit, Trouble> {
@@ -44,6 +44,15 @@ pub(super) fn run_in(
         return Err(missing(message));
     }
     let campaign = Campaign::open(desk).map_err(campaign_trouble)?;
+    if let Some(state) = campaign.state() {
+        settled(desk, args, state)?;
+        answerable(&args.slug, &state.phase, answer.is_some())?;
+        if !matches!(state.phase, Phase::Ended(_)) {
+            usable(&engines, &state.contract)?;
+        }
+    } else if answer.is_some() {
+        return Err(unasked(&args.slug, "was not begun"));
+    }
     let begun = campaign.state().is_some();
     let mut screen = Lines::new(args.output.format);
     let mut leader = Leader::new(desk, campaign, &engines, &mut screen);
@@ -57,6 +66,72 @@ pub(super) fn run_in(
     Ok(ended(&args.slug, &pause, args.output.format))
 }
 
+/// What was settled when the campaign began cannot be had differently by the way.
+fn settled(desk: &Desk, args: &DeskRunArgs, state: &State) -> Result<(), Trouble> {
+    let agents = &state.contract.settings.agents;
+    let slug = &args.slug;
+    let other = |flag: &str, given: &str, now: &str| {
+        let message = format!(
+            "{slug} has begun, with {flag} `{now}`; `{given}` would have no effect: leave {flag} \
+             out, or write it under [agents] of the contract and `assay desk amend {slug}`"
+        );
+        Err(Trouble { message, exit: Exit::Usage })
+    };
+    if !args.worker.is_empty() && args.worker != agents.worker {
+        return other("--worker", &args.worker.join(", "), &agents.worker.join(", "));
+    }
+    for (flag, given, now) in [
+        ("--verifier", &args.verifier, &agents.verifier),
+        ("--second", &args.second, &agents.second),
+    ] {
+        if let Some(given) = given.as_ref().filter(|given| *given != now) {
+            return other(flag, given, now);
+        }
+    }
+    if let Some(base) = &args.base {
+        let given = desk.git.revision(base).map_err(|error| missing(error.to_string()))?;
+        if given != state.base {
+            let message = format!(
+                "{slug} has begun at {}; --base {base} is another commit and would have no \
+                 effect: leave it out, or `assay desk clean {slug}` and begin again",
+                state.base.commit
+            );
+            return Err(Trouble { message, exit: Exit::Usage });
+        }
+    }
+    if args.score.is_some() {
+        let message = format!(
+            "{slug} has begun, and its scores are on record: lower them with `assay desk amend \
+             {slug} --score FILE`"
+        );
+        return Err(Trouble { message, exit: Exit::Usage });
+    }
+    Ok(())
+}
+
+/// An answer needs a question.
+fn answerable(slug: &str, phase: &Phase, answered: bool) -> Result<(), Trouble> {
+    match phase {
+        _ if !answered => Ok(()),
+        Phase::Waiting(..) => Ok(()),
+        Phase::Ended(terminal) => Err(unasked(slug, &format!("is {}", terminal.word()))),
+        _ => Err(unasked(slug, "asks nothing now")),
+    }
+}
+
+fn unasked(slug: &str, why: &str) -> Trouble {
+    let message = format!(
+        "{slug} {why}: there is no question to answer; `assay desk run {slug}` goes on, `assay \
+         desk status {slug}` says where it stands"
+    );
+    Trouble { message, exit: Exit::Usage }
+}
+
+/// Engines that cannot be used are found before one is sent out.
+pub(super) fn usable(engines: &Processes, contract: &Contract) -> Result<(), Trouble> {
+    engines.check(contract).map_err(|error| Trouble::bad_history(error.to_string()))
+}
+
 fn begin(
     desk: &Desk,
     args: &DeskRunArgs,
@@ -66,21 +141,20 @@ fn begin(
     let mut read = contract::read(&desk.contract())?;
     same_slug(desk, &read)?;
     override_agents(&mut read.contract.settings.agents, args);
-    engines.check(&read.contract).map_err(|error| Trouble::bad_history(error.to_string()))?;
+    usable(engines, &read.contract)?;
+    read.scored(args.score.as_deref())?;
     if args.output.format == OutputFormat::Human {
         contract::table(&read.scores);
         anstream::println!();
     }
     contract::complaints(&read);
-    if read.rejected() {
-        let message = format!("{}: not clear enough to be run (IL-2)", read.path.display());
-        return Err(Trouble::bad_history(message));
-    }
-    let base = desk.git.revision(&args.base).map_err(|error| missing(error.to_string()))?;
+    read.refused()?;
+    let base = desk.git.revision(args.base.as_deref().unwrap_or("HEAD"));
+    let base = base.map_err(|error| missing(error.to_string()))?;
     leader.begin(read.contract, &read.source, read.scores, base).map_err(leader_trouble)
 }
 
-fn same_slug(desk: &Desk, read: &Read) -> Result<(), Trouble> {
+pub(super) fn same_slug(desk: &Desk, read: &Read) -> Result<(), Trouble> {
     if read.contract.slug != desk.slug {
         let message = format!(
             "{}:1: it is the contract of `{}`, not of `{}`",
@@ -126,12 +200,8 @@ fn ended(slug: &str, pause: &Pause, format: OutputFormat) -> Exit {
                 Exit::Refuted,
                 format!("category {}\nnext     {}", name(*category), advice(slug, *category)),
             ),
-            Terminal::Timeout { .. } => {
-                (Exit::Undecided, format!("next     assay desk report {slug}"))
-            }
-            Terminal::Aborted { .. } => {
-                (Exit::Refuted, format!("next     assay desk report {slug}"))
-            }
+            Terminal::Timeout { .. } => (Exit::Undecided, format!("next     {}", again(slug))),
+            Terminal::Aborted { .. } => (Exit::Refuted, format!("next     {}", again(slug))),
         },
     };
     if format == OutputFormat::Human {
@@ -148,79 +218,13 @@ fn name(category: Blocked) -> String {
 }
 
 fn advice(slug: &str, category: Blocked) -> String {
-    format!("{}; assay desk report {slug}", category.advice())
+    format!("{}\n         {}", category.advice(), again(slug))
 }
 
-/// Takes over an edited contract.
-pub(super) fn amend(slug: &str, by: &str, why: &str) -> Result<Exit, Trouble> {
-    let desk = desk(slug)?;
-    let mut read = contract::read(&desk.contract())?;
-    same_slug(&desk, &read)?;
-    contract::complaints(&read);
-    if read.rejected() {
-        let message = format!("{}: not clear enough to be run (IL-2)", read.path.display());
-        return Err(Trouble::bad_history(message));
-    }
-    let mut campaign = Campaign::open(&desk).map_err(campaign_trouble)?;
-    let Some(state) = campaign.state() else {
-        return Err(missing(format!("{slug} was not begun: just edit the contract")));
-    };
-    let old = state.contract.clone();
-    if let Phase::Out(dispatch, _) = &state.phase {
-        let run = dispatch.run;
-        campaign.record(Event::Lost { run }, Vec::new()).map_err(campaign_trouble)?;
-    }
-    read.contract.settings.agents = kept_agents(&campaign, &old.settings.agents, &read)?;
-    let verified = |campaign: &Campaign| {
-        let state = campaign.state();
-        let all = state.map(|s| s.stories.iter().filter(|story| story.verified.is_some()).count());
-        all.unwrap_or(0)
-    };
-    let before = verified(&campaign);
-    let blob = campaign.put(read.source.as_bytes()).map_err(campaign_trouble)?;
-    let amended = Amended {
-        contract: read.contract,
-        source: blob.sha256.to_string(),
-        scores: read.scores,
-        old: old.hash,
-        who: by.to_string(),
-        why: why.to_string(),
-    };
-    campaign.record(Event::Amended(Box::new(amended)), vec![blob]).map_err(campaign_trouble)?;
-    let after = verified(&campaign);
-    anstream::println!("AMENDED  by {by}: {why}");
-    anstream::println!("         {after} of {before} verified stories are left untouched by it");
-    anstream::println!("next     assay desk run {slug}");
-    Ok(Exit::Upheld)
-}
-
-/// Agents given on the command line stay, unless the contract now names others.
-fn kept_agents(campaign: &Campaign, now: &Agents, read: &Read) -> Result<Agents, Trouble> {
-    let sources = campaign.events.iter().filter_map(|entry| match &entry.event {
-        Event::Opened(opened) => Some(&opened.source),
-        Event::Amended(amended) => Some(&amended.source),
-        _ => None,
-    });
-    let Some(source) = { sources }.next_back() else {
-        return Ok(now.clone());
-    };
-    let bytes = campaign.blob(source).map_err(campaign_trouble)?;
-    let old = assay_desk::contract::read(&String::from_utf8_lossy(&bytes));
-    let new = &read.contract.settings.agents;
-    let same = old.is_ok_and(|old| old.settings.agents == *new);
-    Ok(if same { now.clone() } else { new.clone() })
-}
-
-/// Ends a campaign for good.
-pub(super) fn abort(slug: &str, why: &str) -> Result<Exit, Trouble> {
-    let desk = desk(slug)?;
-    let mut campaign = Campaign::open(&desk).map_err(campaign_trouble)?;
-    if let Some(Phase::Out(dispatch, _)) = campaign.state().map(|state| &state.phase) {
-        let run = dispatch.run;
-        campaign.record(Event::Lost { run }, Vec::new()).map_err(campaign_trouble)?;
-    }
-    let terminal = Terminal::Aborted { reason: why.to_string() };
-    campaign.record(Event::Ended(terminal), Vec::new()).map_err(campaign_trouble)?;
-    anstream::println!("ABORTED  {slug}: {why}");
-    Ok(Exit::Upheld)
+/// What can be done after an end, which is final.
+pub(super) fn again(slug: &str) -> String {
+    format!(
+        "assay desk report {slug}; to begin again, edit the contract, then: assay desk clean \
+         {slug} (puts this record aside) and assay desk run {slug}"
+    )
 }

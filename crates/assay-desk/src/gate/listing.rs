@@ -1,0 +1,296 @@
+//! Which tests there are, said by the runner and not by what is tested.
+//!
+//! Results are read from output, and everything that runs can print a line that looks like one. So
+//! each command with results is asked for a listing, in which no test is run: by its `list`, or as
+//! its runner does it. Where a runner has none (TAP, Jest, JUnit files) the name of a test must
+//! stand in a test file, outside of comments.
+
+use crate::contract::{CommandSpec, ResultFormat};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What tests there are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Listed {
+    /// The runner's own list.
+    Runner(BTreeSet<String>),
+    /// What the test files say.
+    Sources(Sources),
+}
+
+/// What test files say, as far as it can be the name of a test.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Sources {
+    words: BTreeSet<String>,
+    /// What stands in quotes.
+    texts: BTreeSet<String>,
+    /// The runner joins titles of tests by blanks, as Jest does.
+    joined: bool,
+}
+
+/// `unittest` cannot list. It can be told to load tests and to name them instead of running them;
+/// the mark is new each time, so that nothing that is imported prints it by the way.
+const UNITTEST: &str = "\
+import sys, unittest
+mark, rest = sys.argv[1], sys.argv[2:]
+def each(suite):
+    for one in suite:
+        if isinstance(one, unittest.BaseTestSuite): yield from each(one)
+        else: yield one
+class Listing(unittest.TestProgram):
+    def runTests(self):
+        for test in each(self.test): print('\\n' + mark + test.id())
+Listing(module=None, argv=['python -m unittest'] + rest)
+";
+
+/// What `cargo nextest run` takes and `list` does not; the first ones with a value.
+const NEXTEST_VALUED: [&str; 9] = [
+    "--status-level",
+    "--final-status-level",
+    "--success-output",
+    "--failure-output",
+    "--retries",
+    "--test-threads",
+    "-j",
+    "--max-fail",
+    "--no-tests",
+];
+const NEXTEST_BARE: [&str; 6] =
+    ["--no-fail-fast", "--fail-fast", "--ff", "--nff", "--no-capture", "--hide-progress-bar"];
+
+/// The command that lists the tests of a command, if there is one.
+pub fn command(spec: &CommandSpec, mark: &str) -> Option<Vec<String>> {
+    if let Some(list) = &spec.list {
+        return Some(list.clone());
+    }
+    let words = &spec.run;
+    let program = Path::new(words.first()?).file_name()?.to_str()?;
+    match spec.results? {
+        ResultFormat::Libtest if program == "cargo" => cargo(words),
+        ResultFormat::Nextest if program == "cargo" => nextest(words),
+        ResultFormat::Pytest => pytest(words, program),
+        ResultFormat::Unittest if program.starts_with("python") => unittest(words, mark),
+        ResultFormat::Go if program == "go" => go(words),
+        _ => None,
+    }
+}
+
+fn cargo(words: &[String]) -> Option<Vec<String>> {
+    let first = words.iter().skip(1).find(|word| !word.starts_with(['+', '-']))?;
+    let mut list = (first == "test" || first == "t").then(|| words.to_vec())?;
+    if !list.iter().any(|word| word == "--") {
+        list.push("--".to_string());
+    }
+    list.push("--list".to_string());
+    Some(list)
+}
+
+fn nextest(words: &[String]) -> Option<Vec<String>> {
+    let at = words.iter().position(|word| word == "nextest")?;
+    words.get(at + 1).filter(|word| matches!(word.as_str(), "run" | "r"))?;
+    let mut list = words[..=at].to_vec();
+    list.push("list".to_string());
+    let mut rest = words[at + 2..].iter();
+    while let Some(word) = rest.next() {
+        let name = word.split('=').next().unwrap_or(word);
+        if NEXTEST_VALUED.contains(&name) {
+            if !word.contains('=') {
+                rest.next();
+            }
+        } else if !NEXTEST_BARE.contains(&name) {
+            list.push(word.clone());
+        }
+    }
+    Some(list)
+}
+
+fn pytest(words: &[String], program: &str) -> Option<Vec<String>> {
+    let module = words.windows(2).any(|two| two[0] == "-m" && two[1] == "pytest");
+    if !(program == "pytest" || program == "py.test" || program.starts_with("python") && module) {
+        return None;
+    }
+    let quiet = |word: &&String| {
+        let bare = word.strip_prefix('-').filter(|rest| !rest.is_empty());
+        bare.is_none_or(|rest| !rest.chars().all(|c| matches!(c, 'v' | 'q')))
+            && word.as_str() != "--verbose"
+    };
+    let mut list: Vec<String> = words.iter().filter(quiet).cloned().collect();
+    list.extend(["--collect-only", "-q"].map(str::to_string));
+    Some(list)
+}
+
+fn unittest(words: &[String], mark: &str) -> Option<Vec<String>> {
+    let at = words.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest")?;
+    let mut list = words[..at].to_vec();
+    list.extend(["-c", UNITTEST, mark].map(str::to_string));
+    list.extend_from_slice(&words[at + 2..]);
+    Some(list)
+}
+
+fn go(words: &[String]) -> Option<Vec<String>> {
+    words.get(1).filter(|word| *word == "test")?;
+    let mut list = [&words[..2], &["-list".to_string(), ".".to_string()]].concat();
+    let quiet = words[2..].iter().filter(|word| !matches!(word.as_str(), "-v" | "-json"));
+    list.extend(quiet.cloned());
+    Some(list)
+}
+
+/// Reads a listing. One that a contract's `list` printed may also have one name a line.
+pub fn read(spec: &CommandSpec, mark: &str, output: &str) -> Listed {
+    let mut all = BTreeSet::new();
+    for line in output.lines() {
+        let bare = line.trim();
+        if spec.list.is_some() && !bare.is_empty() {
+            all.insert(bare.to_string());
+        }
+        let name = match spec.results {
+            Some(ResultFormat::Libtest) => bare.strip_suffix(": test"),
+            Some(ResultFormat::Nextest) => nextest_name(line),
+            Some(ResultFormat::Pytest) => Some(bare).filter(|name| {
+                name.contains("::") && !name.starts_with(['=', '<']) && !name.starts_with("ERROR")
+            }),
+            Some(ResultFormat::Unittest) => bare.strip_prefix(mark).filter(|_| !mark.is_empty()),
+            Some(ResultFormat::Go) => Some(bare).filter(|name| {
+                let kinds = ["Test", "Example", "Fuzz"];
+                kinds.iter().any(|kind| name.starts_with(kind)) && !name.contains(' ')
+            }),
+            _ => None,
+        };
+        all.extend(name.map(str::to_string));
+    }
+    Listed::Runner(all)
+}
+
+/// `    module::test` below the name of its binary, or `package::binary module::test`.
+fn nextest_name(line: &str) -> Option<&str> {
+    let name = line.split_whitespace().next_back()?;
+    (!line.trim_end().ends_with(':')).then_some(name)
+}
+
+/// Words and quoted texts of test files, without lines that are comments.
+pub fn sources<'t>(spec: &CommandSpec, texts: impl Iterator<Item = &'t str>) -> Listed {
+    let joined = spec.results == Some(ResultFormat::Jest);
+    let mut all = Sources { joined, ..Sources::default() };
+    let lines = texts.flat_map(str::lines).map(str::trim);
+    for line in lines.filter(|line| !line.starts_with("//") && !line.starts_with('#')) {
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        all.words.extend(words.filter(|word| !word.is_empty()).map(str::to_string));
+        for quote in ['"', '\'', '`'] {
+            let pieces = line.split(quote).skip(1).map(str::trim).filter(|p| !p.is_empty());
+            all.texts.extend(pieces.map(str::to_string));
+        }
+    }
+    Listed::Sources(all)
+}
+
+impl Listed {
+    /// Whether there is a test of this name.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            // Subtests of Go are known by what they are parts of.
+            Listed::Runner(all) => {
+                let whole = name.split('/').next().unwrap_or(name);
+                all.contains(name) || !name.contains("::") && all.contains(whole)
+            }
+            Listed::Sources(sources) => sources.have(name),
+        }
+    }
+}
+
+impl Sources {
+    fn have(&self, name: &str) -> bool {
+        let last = name.rsplit(" > ").next().unwrap_or(name);
+        // A case of a test with parameters has them behind its name.
+        let plain = last.find(['[', '(']).map_or(last, |at| &last[..at]).trim();
+        let mut parts = ["::", ".", "/"].iter().filter_map(|by| plain.rsplit_once(by));
+        let mut titles = last.match_indices(' ').map(|(at, _)| &last[at + 1..]);
+        self.texts.contains(last)
+            || self.texts.contains(plain)
+            || self.word(plain)
+            || parts.any(|(_, part)| self.word(part))
+            || self.joined && titles.any(|title| self.texts.contains(title))
+    }
+
+    fn word(&self, word: &str) -> bool {
+        word.starts_with(|c: char| c.is_alphabetic() || c == '_') && self.words.contains(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listed, command, read, sources};
+    use crate::contract::{CommandSpec, ResultFormat};
+
+    fn spec(run: &str, results: ResultFormat) -> CommandSpec {
+        let run = run.split(' ').map(str::to_string).collect();
+        CommandSpec { run, exit: 0, prints: None, results: Some(results), file: None, list: None }
+    }
+
+    #[test]
+    fn runners_are_asked_in_their_own_way() {
+        for (run, results, wanted) in [
+            ("cargo test", ResultFormat::Libtest, "cargo test -- --list"),
+            ("cargo +nightly t a -- b", ResultFormat::Libtest, "cargo +nightly t a -- b --list"),
+            ("cargo build", ResultFormat::Libtest, ""),
+            ("make test", ResultFormat::Libtest, ""),
+            (
+                "cargo nextest run -p a --status-level all --no-fail-fast --retries=2",
+                ResultFormat::Nextest,
+                "cargo nextest list -p a",
+            ),
+            ("pytest -v tests", ResultFormat::Pytest, "pytest tests --collect-only -q"),
+            ("python3 -m pytest -vv", ResultFormat::Pytest, "python3 -m pytest --collect-only -q"),
+            ("go test -v ./...", ResultFormat::Go, "go test -list . ./..."),
+            ("sh t/all", ResultFormat::Tap, ""),
+        ] {
+            let list = command(&spec(run, results), "m").unwrap_or_default().join(" ");
+            assert_eq!(list, wanted, "{run}");
+        }
+        let run = "/usr/bin/python3 -B -m unittest discover -v -s tests";
+        let list = command(&spec(run, ResultFormat::Unittest), "m").expect("a listing");
+        assert_eq!(list[..3], ["/usr/bin/python3", "-B", "-c"]);
+        assert_eq!(list[4..], ["m", "discover", "-v", "-s", "tests"]);
+        let own = CommandSpec { list: Some(vec!["x".into()]), ..spec("sh a", ResultFormat::Tap) };
+        assert_eq!(command(&own, "m"), Some(vec!["x".to_string()]));
+    }
+
+    #[test]
+    fn what_runners_list_is_read() {
+        for (results, output, there, absent) in [
+            (ResultFormat::Libtest, "a::b: test\nc: benchmark\n1 test\n", "a::b", "c"),
+            (ResultFormat::Nextest, "demo::it:\n    a::b\n", "a::b", "demo::it:"),
+            (ResultFormat::Pytest, "tests/a.py::b[1 2]\n1 test\n", "tests/a.py::b[1 2]", "b"),
+            (ResultFormat::Unittest, "t.C.b\nmt.C.a\n", "t.C.a", "t.C.b"),
+            (ResultFormat::Go, "TestA\nok  \tdemo\t0.1s\n", "TestA/case", "ok"),
+        ] {
+            let listed = read(&spec("x", results), "m", output);
+            assert!(listed.has(there), "{output}: {listed:?}");
+            assert!(!listed.has(absent), "{output}: {listed:?}");
+        }
+        let own = CommandSpec { list: Some(vec!["x".into()]), ..spec("sh", ResultFormat::Tap) };
+        assert!(read(&own, "m", "adds one\n").has("adds one"));
+    }
+
+    #[test]
+    fn without_a_listing_a_test_file_has_the_name() {
+        let text = "# 'only a comment'\ncheck 'adds two' 2\ndef test_c(): pass\n";
+        let stands = |results, name: &str| {
+            let listed = sources(&spec("x", results), [text].into_iter());
+            assert!(matches!(listed, Listed::Sources(_)));
+            listed.has(name)
+        };
+        for (results, name, wanted) in [
+            (ResultFormat::Tap, "adds two", true),
+            (ResultFormat::Tap, "outer > adds two", true),
+            (ResultFormat::Tap, "only a comment", false),
+            (ResultFormat::Tap, "subtracts two", false),
+            (ResultFormat::Tap, "it adds two", false),
+            (ResultFormat::Jest, "it adds two", true),
+            (ResultFormat::Junit, "tests.a.test_c[1]", true),
+            (ResultFormat::Junit, "tests.a.test_d", false),
+            (ResultFormat::Junit, "tests.a.2", false),
+        ] {
+            assert_eq!(stands(results, name), wanted, "{name}");
+        }
+    }
+}

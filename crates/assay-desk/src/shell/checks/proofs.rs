@@ -1,0 +1,234 @@
+//! What tests show: that they are there and pass (GREEN), that they fail without the work (RED),
+//! and that they need each part of it (mutation).
+
+use super::{Leader, LeaderError, Outcome, judged, plain, story_of, with_results};
+use crate::contract::{CommandSpec, Contract, Story};
+use crate::gate::listing::{self, Listed};
+use crate::gate::{Finding, Severity, diff, glob, hunks, symbols, tests};
+use crate::results::Results;
+use crate::shell::{dispatch, trees};
+use crate::state::Gate;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Test files that are read when a runner has no listing: so many, and of each so much.
+const TEST_FILES_MAX: usize = 5_000;
+const TEST_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Files that are no sources: what they mention need not be there.
+const DOCUMENTS: [&str; 3] = ["**/*.md", "**/*.rst", "**/*.txt"];
+
+impl Leader<'_> {
+    pub(super) fn tests(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        story: &str,
+    ) -> Result<Outcome, LeaderError> {
+        let Some(story) = contract.story(story) else {
+            return Err(LeaderError::File(format!("the contract has no story {story}")));
+        };
+        let named = self.named(story);
+        let mut all = Results::default();
+        let mut outcome = Outcome::default();
+        let mut listings = Vec::new();
+        for spec in with_results(story) {
+            let seen = self.seen(contract, gate, spec)?;
+            all.extend(seen.results);
+            outcome.evidence.push(seen.evidence);
+            listings.extend(self.listing(contract, gate, spec, &mut outcome)?);
+        }
+        outcome.findings.extend(tests::green(story, &named, &all, &contract.settings.skips));
+        outcome.findings.extend(tests::listed(story, &named, &listings));
+        let mapped = tests::mapping(story, &named).len();
+        outcome.note = format!("{mapped} mapped tests are there and pass, {} ran", all.executed());
+        Ok(outcome)
+    }
+
+    /// Which tests a command has: asked of its runner, or looked up in the test files.
+    fn listing(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+        outcome: &mut Outcome,
+    ) -> Result<Option<Listed>, LeaderError> {
+        let mark = dispatch::nonce()
+            .map_err(|error| LeaderError::File(format!("/dev/urandom: {error}")))?;
+        let Some(run) = listing::command(spec, &mark) else {
+            return self.test_files(contract, gate, spec).map(Some);
+        };
+        let name = spec.run.join(" ");
+        let seen = self.seen(contract, gate, &plain(run))?;
+        let exit = seen.evidence.exit;
+        outcome.evidence.push(seen.evidence);
+        if exit != Some(0) {
+            let exit = exit.map_or("none".to_string(), |code| code.to_string());
+            let text = format!("the tests of `{name}` cannot be listed: exit code {exit} (IL-5)");
+            outcome.findings.push(Finding::new("listing", Severity::Critical, text));
+            return Ok(None);
+        }
+        Ok(Some(listing::read(spec, &mark, &seen.output)))
+    }
+
+    /// What the test files of the claim say.
+    fn test_files(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+    ) -> Result<Listed, LeaderError> {
+        let directory = self.claimed(contract, gate)?;
+        let patterns = &contract.settings.tests;
+        let files = self.desk.git.files(&gate.at.commit)?;
+        let own = files.iter().filter(|path| glob::any(patterns, path)).take(TEST_FILES_MAX);
+        let mut texts = Vec::new();
+        for path in own {
+            let path = directory.join(path);
+            let meta = std::fs::symlink_metadata(&path);
+            if meta.is_ok_and(|meta| meta.is_file() && meta.len() <= TEST_FILE_BYTES_MAX) {
+                let bytes = std::fs::read(&path).unwrap_or_default();
+                texts.push(String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        Ok(listing::sources(spec, texts.iter().map(String::as_str)))
+    }
+
+    /// The tests of the claim on the code from before it.
+    pub(super) fn red(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let Some(story) = story_of(contract, &gate.scope) else {
+            return Ok(Outcome::default());
+        };
+        let named = self.named(story);
+        let added = self.added(contract, gate)?;
+        let git = &self.desk.git;
+        let changed = git.changed(&gate.red.commit, &gate.at.commit)?;
+        let test_paths: Vec<String> = changed
+            .into_iter()
+            .map(|(path, _)| path)
+            .filter(|path| glob::any(&contract.settings.tests, path))
+            .collect();
+        // The same directory as for GREEN: no test can tell which of the two it is in.
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let keep = &contract.settings.cache;
+        trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
+        trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
+        let scratch = self.desk.tree("index");
+        let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
+        let (mut all, mut output) = (Results::default(), String::new());
+        let mut outcome = Outcome::default();
+        for spec in with_results(story) {
+            let seen = self.execute(contract, spec, &directory, &tree)?;
+            all.extend(seen.results);
+            output.push_str(&seen.output);
+            outcome.evidence.push(seen.evidence);
+        }
+        let missing = self.missing(contract, gate, &symbols::said(&output, &added))?;
+        outcome.findings = tests::red(story, &named, &all, &output, &missing);
+        outcome.note = format!("{} tests fail without the work", all.counts().failed);
+        Ok(outcome)
+    }
+
+    /// Names that the claim adds to the sources, and those of files that it adds.
+    fn added(&mut self, contract: &Contract, gate: &Gate) -> Result<BTreeSet<String>, LeaderError> {
+        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
+        let files = diff::parse(&text);
+        let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
+        let lines = sources.clone().flat_map(|f| f.added().map(|(_, line)| line));
+        let mut words = symbols::words(lines);
+        words.extend(sources.filter(|f| f.added).filter_map(|f| stem(&f.path)));
+        Ok(words)
+    }
+
+    /// Those of these words that the old sources do not have.
+    fn missing(
+        &self,
+        contract: &Contract,
+        gate: &Gate,
+        words: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, LeaderError> {
+        let documents = DOCUMENTS.map(str::to_string);
+        let aside = [contract.settings.tests.as_slice(), documents.as_slice()].concat();
+        let mut missing = BTreeSet::new();
+        for word in words {
+            if !self.desk.git.mentions(&gate.red.commit, word, &aside)? {
+                missing.insert(word.clone());
+            }
+        }
+        Ok(missing)
+    }
+
+    pub(super) fn mutation(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+    ) -> Result<Outcome, LeaderError> {
+        let Some(story) = story_of(contract, &gate.scope) else {
+            return Ok(Outcome::default());
+        };
+        if let Some(spec) = &contract.settings.mutation {
+            let seen = self.seen(contract, gate, spec)?;
+            return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
+        }
+        let text = self.diff(&gate.red.commit, &gate.at.commit)?;
+        let changes = hunks::changes(&diff::parse(&text), &contract.settings.tests);
+        if changes.len() > hunks::HUNKS_MAX {
+            let text = format!("{} changes: name a mutation tool, or split", changes.len());
+            let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
+            return Ok(Outcome { findings: vec![finding], ..Outcome::default() });
+        }
+        let mut outcome = Outcome::default();
+        let mut taken = hunks::TakenBack::default();
+        for change in &changes {
+            match self.without(contract, gate, story, change, &mut outcome)? {
+                Some(true) => taken.noticed += 1,
+                Some(false) => taken.unnoticed.push(change.place.clone()),
+                None => taken.stuck.push(change.place.clone()),
+            }
+        }
+        let tried = taken.noticed + taken.unnoticed.len();
+        outcome.note = format!("{tried} of {} changes taken back, one at a time", changes.len());
+        outcome.findings = hunks::judged(&story.id, &taken);
+        Ok(outcome)
+    }
+
+    /// Whether a command of a story notices that a change is not there; none if the change cannot
+    /// be taken back.
+    fn without(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        story: &Story,
+        change: &hunks::Change,
+        outcome: &mut Outcome,
+    ) -> Result<Option<bool>, LeaderError> {
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let keep = &contract.settings.cache;
+        trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+        let patch = self.desk.tree("hunk.patch");
+        std::fs::write(&patch, &change.patch)
+            .map_err(|e| LeaderError::File(format!("{}: {e}", patch.display())))?;
+        if trees::take_back(&directory, &patch).is_err() {
+            return Ok(None);
+        }
+        let scratch = self.desk.tree("index");
+        let tree = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
+        if tree == gate.at.tree {
+            return Ok(None);
+        }
+        for (_, spec) in story.commands() {
+            let seen = self.execute(contract, spec, &directory, &tree)?;
+            let noticed = seen.evidence.exit != Some(spec.exit);
+            outcome.evidence.push(seen.evidence);
+            if noticed {
+                return Ok(Some(true));
+            }
+        }
+        Ok(Some(false))
+    }
+}
+
+fn stem(path: &str) -> Option<String> {
+    Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned())
+}

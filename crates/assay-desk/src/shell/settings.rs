@@ -1,0 +1,220 @@
+//! Settings of agents in the home directory: what the next agent, or the user's own, would obey.
+//!
+//! Agents keep their sessions below `~/.claude` and `~/.codex`, and do not start if they cannot
+//! write there. A hook or a server that one of them puts there runs in every later session, outside
+//! of this desk. So what says which programs run, and what agents are told, is hashed before and
+//! after each agent; sessions, caches and counters are theirs.
+
+use crate::contract::sha256;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// More files of settings than this are not read: their names, sizes and times have to do.
+const FILES_MAX: usize = 5_000;
+const MORE: &str = "more settings of agents";
+const DEPTH_MAX: usize = 8;
+const HASHED_BYTES_MAX: u64 = 4 << 20;
+
+/// Below `~/.claude`: files and directories that have settings, hooks and orders.
+const CLAUDE: [&str; 10] = [
+    "settings.json",
+    "settings.local.json",
+    "CLAUDE.md",
+    "hooks",
+    "agents",
+    "commands",
+    "skills",
+    "rules",
+    "output-styles",
+    "mcp.json",
+];
+/// Below `~/.codex`.
+const CODEX: [&str; 8] = [
+    "config.toml",
+    "hooks.json",
+    "hooks",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "prompts",
+    "rules",
+    "skills",
+];
+/// Of extensions only what is run without being asked: they are updated by themselves.
+const EXTENSIONS: &str = "plugins";
+const EXTENSION_FILES: [&str; 3] = ["hooks.json", ".mcp.json", "plugin.json"];
+/// Of `~/.claude.json`, which is written in every session: what makes programs run. These stand at
+/// the top and for each project.
+const PROGRAMS: [&str; 6] =
+    ["mcpServers", "hooks", "env", "apiKeyHelper", "allowedTools", "permissions"];
+
+/// Where settings are on this machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places {
+    claude: Vec<PathBuf>,
+    /// Files with programs among other things.
+    mixed: Vec<PathBuf>,
+    codex: Vec<PathBuf>,
+}
+
+/// The places that agents look at; `lookup` reads the environment.
+pub(super) fn places(lookup: impl Fn(&str) -> Option<PathBuf>) -> Places {
+    let mut places = Places::default();
+    if let Some(home) = lookup("HOME").filter(|home| home.is_absolute()) {
+        places.claude.push(home.join(".claude"));
+        places.mixed.push(home.join(".claude.json"));
+        places.codex.push(home.join(".codex"));
+    }
+    if let Some(own) = lookup("CLAUDE_CONFIG_DIR") {
+        places.mixed.push(own.join(".claude.json"));
+        places.claude.push(own);
+    }
+    places.codex.extend(lookup("CODEX_HOME"));
+    places
+}
+
+/// Hashes of everything that says what runs.
+pub(super) fn hashes(places: &Places) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for (homes, names) in [(&places.claude, &CLAUDE[..]), (&places.codex, &CODEX[..])] {
+        for home in homes {
+            for name in names {
+                below(&home.join(name), DEPTH_MAX, &|_| true, &mut all);
+            }
+            let own = |path: &Path| {
+                let named = |name: &str| EXTENSION_FILES.contains(&name);
+                let hooks = path.parent().is_some_and(|parent| parent.ends_with("hooks"));
+                hooks || path.file_name().and_then(|name| name.to_str()).is_some_and(named)
+            };
+            below(&home.join(EXTENSIONS), DEPTH_MAX, &own, &mut all);
+        }
+    }
+    for path in &places.mixed {
+        if let Some(hash) = programs(path) {
+            all.insert(path.clone(), hash);
+        }
+    }
+    all
+}
+
+fn below(
+    path: &Path,
+    depth: usize,
+    wanted: &dyn Fn(&Path) -> bool,
+    all: &mut BTreeMap<PathBuf, String>,
+) {
+    let Ok(meta) = std::fs::symlink_metadata(path) else {
+        return;
+    };
+    if meta.is_dir() {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        for entry in entries.filter(|_| depth > 0) {
+            below(&entry.path(), depth - 1, wanted, all);
+        }
+        return;
+    }
+    if !wanted(path) {
+        return;
+    }
+    if all.len() >= FILES_MAX {
+        let time = meta.modified().ok();
+        let more = all.entry(PathBuf::from(MORE)).or_default();
+        *more = sha256(format!("{more} {} {} {time:?}", path.display(), meta.len()).as_bytes());
+        return;
+    }
+    let hash = match std::fs::read_link(path) {
+        Ok(target) => format!("a link to {} {}", target.display(), hash_of(path)),
+        Err(_) => hash_of(path),
+    };
+    all.insert(path.to_path_buf(), hash);
+}
+
+fn hash_of(path: &Path) -> String {
+    match std::fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => "no file".to_string(),
+        Ok(meta) if meta.len() > HASHED_BYTES_MAX => {
+            format!("{} bytes, {:?}", meta.len(), meta.modified().ok())
+        }
+        Ok(_) => std::fs::read(path).map_or("unreadable".to_string(), |bytes| sha256(&bytes)),
+        Err(_) => "absent".to_string(),
+    }
+}
+
+/// What a file with all sorts of things says about programs; none if it says nothing about them.
+fn programs(path: &Path) -> Option<String> {
+    let length = std::fs::metadata(path).ok()?.len();
+    let bytes = (length <= HASHED_BYTES_MAX).then(|| std::fs::read(path).ok()).flatten();
+    let value: Option<Value> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let Some(value) = value else {
+        return Some("it cannot be read".to_string());
+    };
+    let mut said: Vec<(String, String, &Value)> = Vec::new();
+    let projects = value["projects"].as_object().into_iter().flatten();
+    let all = projects.map(|(name, project)| (name.as_str(), project)).chain([("", &value)]);
+    for (place, settings) in all {
+        for key in PROGRAMS {
+            let found = settings.get(key).filter(|value| !is_empty(value));
+            said.extend(found.map(|value| (place.to_string(), key.to_string(), value)));
+        }
+    }
+    said.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+    (!said.is_empty()).then(|| sha256(format!("{said:?}").as_bytes()))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(all) => all.is_empty(),
+        Value::Object(all) => all.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hashes, places};
+    use std::path::Path;
+
+    /// Whether a file at this place, with this text, is a change.
+    fn seen(name: &str, before: &str, after: &str) -> bool {
+        let home = tempfile::tempdir().expect("a directory");
+        let at = |path: &str| home.path().join(path);
+        let places = places(|name| (name == "HOME").then(|| home.path().to_path_buf()));
+        let write = |text: &str| {
+            let path = at(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        };
+        if !before.is_empty() {
+            write(before);
+        }
+        let old = hashes(&places);
+        write(after);
+        old != hashes(&places)
+    }
+
+    #[test]
+    fn what_makes_programs_run_is_seen_and_sessions_are_not() {
+        for (name, before, after, wanted) in [
+            (".claude/settings.json", "", "{\"hooks\":{}}", true),
+            (".claude/settings.json", "{}", "{\"hooks\":{}}", true),
+            (".claude/hooks/deep/er.sh", "", "x", true),
+            (".claude/agents/a.md", "a", "b", true),
+            (".claude/plugins/cache/x/hooks/run.sh", "", "x", true),
+            (".claude/plugins/cache/x/.mcp.json", "", "{}", true),
+            (".claude/plugins/cache/x/readme", "", "x", false),
+            (".claude/projects/p/session.jsonl", "", "x", false),
+            (".claude/todos/1.json", "", "[]", false),
+            (".claude.json", "{\"numStartups\":1}", "{\"numStartups\":2}", false),
+            (".claude.json", "{}", "{\"projects\":{\"/p\":{\"mcpServers\":{}}}}", false),
+            (".claude.json", "{}", "{\"mcpServers\":{\"x\":{\"command\":\"x\"}}}", true),
+            (".claude.json", "{}", "{\"projects\":{\"/p\":{\"allowedTools\":[\"x\"]}}}", true),
+            (".claude.json", "{}", "{", true),
+            (".codex/config.toml", "", "notify = ['x']", true),
+            (".codex/AGENTS.md", "a", "b", true),
+            (".codex/sessions/1.jsonl", "", "x", false),
+        ] {
+            assert_eq!(seen(name, before, after), wanted, "{name}: {after}");
+        }
+    }
+}
