@@ -138,7 +138,7 @@ fn median_us(client: &mut dyn Client, crew: Option<&Crew<'_>>) -> f64 {
         let begun = Instant::now();
         let reply = match crew {
             None => client.call(&call, Duration::from_secs(5)),
-            Some(crew) => crew.send(0, 0, client, &call).expect("recorded"),
+            Some(crew) => crew.send(0, 0, client, &call, None).expect("recorded"),
         };
         took.push(begun.elapsed());
         assert!(matches!(reply, Reply::Ok { .. }), "{reply:?}");

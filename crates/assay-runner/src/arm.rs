@@ -1,5 +1,6 @@
 //! What a plan asks for in one scenario or arm, turned into trials.
 
+use crate::investigate::Allowance;
 use crate::schedule::{self, ScheduleError};
 use crate::spec::{CheckChoice, Options, SystemChoice, TrialSpec, WorkloadChoice};
 use assay_plan::budget::Budget as Planned;
@@ -12,6 +13,8 @@ const KEYS_DEFAULT: u64 = 8;
 const NODES_DEFAULT: u64 = 3;
 /// Reruns of a reduction that does not say how many.
 const RERUNS_DEFAULT: u64 = 20;
+/// Milliseconds of a reduction that does not say how long.
+const REDUCTION_MS_DEFAULT: u128 = 300_000;
 
 /// Why an arm cannot be run as it is written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -87,6 +90,8 @@ pub fn trial(
         duration_ms,
         system: SystemChoice {
             name: system.name.clone(),
+            // Known once the description is found.
+            digest: None,
             nodes: usize::try_from(nodes).unwrap_or(usize::MAX),
             network: system.network,
             options: options(&system.options),
@@ -131,11 +136,15 @@ pub fn releases(plan: &assay_plan::Plan) -> Vec<(String, String)> {
     all
 }
 
-/// How many reruns a reduction may take, and how long, in milliseconds.
-pub fn reduction_limits(machine: &Machine) -> (u64, u64) {
+/// How many reruns a reduction may take, how long, and how small the cluster may get.
+pub fn allowance(machine: &Machine) -> Allowance {
     let reduction = machine.reduction.clone().unwrap_or_default();
-    let time = reduction.time.map_or(300_000, |time| time.0.as_millis());
-    (reduction.reruns.unwrap_or(RERUNS_DEFAULT), u64::try_from(time).unwrap_or(u64::MAX))
+    let time = reduction.time.map_or(REDUCTION_MS_DEFAULT, |time| time.0.as_millis());
+    Allowance {
+        reruns: reduction.reruns.unwrap_or(RERUNS_DEFAULT),
+        time_ms: u64::try_from(time).unwrap_or(u64::MAX),
+        nodes_min: reduction.nodes.and_then(|nodes| usize::try_from(nodes).ok()),
+    }
 }
 
 /// The three budgets as the verdict compares them. The size of a configuration is one number: all
@@ -245,6 +254,15 @@ clients = 10
         assert_eq!(met, assay_verdict::Tier::Hardening);
         let short = budgets.tier_met(&size(&machine(), &tier, 9_999, 2, 3));
         assert_eq!(short, assay_verdict::Tier::Smoke);
+    }
+
+    #[test]
+    fn the_lint_allows_what_generators_take_and_no_more() {
+        use assay_plan::machine::{CLIENTS_MAX, KEYS_MAX, NODES_MAX};
+        assert_eq!(KEYS_MAX, assay_workload::KEYS_MAX);
+        assert_eq!(CLIENTS_MAX, assay_workload::CLIENTS_MAX as u64);
+        let kv = assay_sut::load("kv", None).expect("it is built in");
+        assert!(!kv.allows_nodes(NODES_MAX as usize + 1));
     }
 
     #[test]

@@ -15,8 +15,15 @@ pub struct Tells {
     pub certificate_verified: Option<bool>,
     /// The checker passes a history that is known to be good.
     pub known_good_passes: Option<bool>,
-    /// Another generator (other seed, other pace, other order of operations) shows it, too.
+    /// Another generator of the same model, where there is one.
+    #[serde(default)]
+    pub other_generator: Option<String>,
+    /// It shows it, too.
     pub other_generator_shows_it: Option<bool>,
+    /// The same generator shows it with other draws: another seed, pace and choice of keys. Tried
+    /// where no other generator shows it.
+    #[serde(default)]
+    pub other_draws_show_it: Option<bool>,
     /// It shows without any fault.
     pub shows_without_fault: Option<bool>,
     /// The machine stalled or its clock jumped.
@@ -36,10 +43,10 @@ impl Tells {
         }
         let checker_is_cleared =
             self.known_good_passes == Some(true) && self.certificate_verified == Some(true);
-        match (checker_is_cleared, self.other_generator_shows_it) {
-            (true, Some(true)) => Blame::Sut,
-            _ => Blame::Unknown,
-        }
+        // A second workload, drawn differently, clears the first of having made it up.
+        let shown_otherwise =
+            [self.other_generator_shows_it, self.other_draws_show_it].contains(&Some(true));
+        if checker_is_cleared && shown_otherwise { Blame::Sut } else { Blame::Unknown }
     }
 }
 
@@ -97,25 +104,23 @@ mod tests {
     #[test]
     fn the_system_is_blamed_only_when_everything_else_is_cleared() {
         let states = [None, Some(false), Some(true)];
-        for verified in states {
-            for good in states {
-                for other in states {
-                    for unsteady in states {
-                        let tells = Tells {
-                            certificate_verified: verified,
-                            known_good_passes: good,
-                            other_generator_shows_it: other,
-                            host_was_unsteady: unsteady,
-                            ..Tells::default()
-                        };
-                        let yes = Some(true);
-                        let sut = verified == yes && good == yes && other == yes && unsteady != yes;
-                        assert_eq!(tells.blame() == Blame::Sut, sut, "{tells:?}");
-                        let checker = verified == Some(false) || good == Some(false);
-                        assert_eq!(tells.blame() == Blame::Checker, checker, "{tells:?}");
-                    }
-                }
-            }
+        let yes = Some(true);
+        // Every combination of five answers, each not tried, no or yes.
+        for number in 0..states.len().pow(5) {
+            let answer = |place: u32| states[number / states.len().pow(place) % states.len()];
+            let tells = Tells {
+                certificate_verified: answer(0),
+                known_good_passes: answer(1),
+                other_generator_shows_it: answer(2),
+                other_draws_show_it: answer(3),
+                host_was_unsteady: answer(4),
+                ..Tells::default()
+            };
+            let otherwise = answer(2) == yes || answer(3) == yes;
+            let sut = answer(0) == yes && answer(1) == yes && otherwise && answer(4) != yes;
+            assert_eq!(tells.blame() == Blame::Sut, sut, "{tells:?}");
+            let checker = answer(0) == Some(false) || answer(1) == Some(false);
+            assert_eq!(tells.blame() == Blame::Checker, checker, "{tells:?}");
         }
     }
 

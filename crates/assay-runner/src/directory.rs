@@ -3,6 +3,7 @@
 use crate::arm::Depth;
 use crate::files::{read_json, write_json, write_whole};
 use crate::sabotage::Sabotage;
+use crate::trial::metrics::METRICS_NAME;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,12 +48,13 @@ pub struct RunDirectory {
 }
 
 /// What stands in the README of a run: path, and what it is.
-const CONTENTS: [(&str, &str); 12] = [
+const CONTENTS: [(&str, &str); 14] = [
     ("report.html", "the report, for a browser; it needs no network"),
     ("findings/report.md", "the same in Markdown, for a review"),
     ("session-log.md", "what happened when"),
     ("results.json", "the run record; `assay report results.json` computes all verdicts again"),
     ("plan.md", "the plan as it was when the run began"),
+    ("systems/NAME.toml", "the description of a system as it was then, and where it came from"),
     ("run.json", "what was asked for; `assay run --resume DIRECTORY` goes by it"),
     ("events.jsonl", "everything that happened, line by line"),
     ("findings/F1.repro.json", "a trial that shows a violation (`assay reproduce FILE`)"),
@@ -60,6 +62,7 @@ const CONTENTS: [(&str, &str); 12] = [
     ("artifacts/SCENARIO/TRIAL/trial.json", "what was measured in the trial"),
     ("artifacts/SCENARIO/TRIAL/nemesis.jsonl", "the journal of faults (`assay heal DIRECTORY`)"),
     ("artifacts/SCENARIO/TRIAL/logs/", "what the nodes said"),
+    ("metrics/SCENARIO/TRIAL.csv", "operations and latency of a trial, second by second"),
 ];
 
 fn readme() -> String {
@@ -127,6 +130,17 @@ impl RunDirectory {
     /// The directory of a trial.
     pub fn trial(&self, arm: &str, name: &str) -> PathBuf {
         self.root.join("artifacts").join(arm.replace('/', "-")).join(name)
+    }
+
+    /// Puts the figures of a trial beside those of the others.
+    pub fn keep_figures(&self, arm: &str, name: &str) -> io::Result<()> {
+        let figures = self.trial(arm, name).join(METRICS_NAME);
+        if !figures.is_file() {
+            return Ok(());
+        }
+        let directory = self.root.join("metrics").join(arm.replace('/', "-"));
+        std::fs::create_dir_all(&directory)?;
+        std::fs::rename(figures, directory.join(format!("{name}.csv")))
     }
 
     /// Every directory of a trial that was begun, with or without a record.

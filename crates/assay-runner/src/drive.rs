@@ -94,18 +94,20 @@ impl<'t> Crew<'t> {
             Pace::Open(times) => Some(times),
         };
         loop {
+            let mut due_ns = None;
             if let Some(times) = &mut due {
                 let Some(at) = times.next() else { return Ok(()) };
                 if !self.wait_until(start_ns + at) {
                     return Ok(());
                 }
                 self.note_late(self.clock.now_ns() - (start_ns + at));
+                due_ns = Some(start_ns + at);
             }
             if self.is_over() {
                 return Ok(());
             }
             let Some(call) = script.next() else { return Ok(()) };
-            let reply = self.send(number, number as u64, client, &call)?;
+            let reply = self.send(number, number as u64, client, &call, due_ns)?;
             script.observe(&call, &reply);
         }
     }
@@ -123,7 +125,7 @@ impl<'t> Crew<'t> {
         call: &Call,
         time_max: Duration,
     ) -> io::Result<Reply> {
-        self.recorded(0, process, call, |_| client.call(call, time_max))
+        self.recorded(0, process, call, None, |_| client.call(call, time_max))
     }
 
     /// One operation of the workload and, where it has an id, its retries.
@@ -137,18 +139,21 @@ impl<'t> Crew<'t> {
         process: u64,
         client: &mut dyn Client,
         call: &Call,
+        due_ns: Option<i64>,
     ) -> io::Result<Reply> {
         let retries = if call.id.is_some() { self.retries } else { 0 };
         match self.resend {
-            Resend::SameOperation => self.recorded(number, process, call, |crew| {
+            Resend::SameOperation => self.recorded(number, process, call, due_ns, |crew| {
                 crew.until_known(retries, || client.call(call, crew.timeout))
             }),
             Resend::OwnOperation => {
-                let mut tries_left = retries;
+                let (mut tries_left, mut due_ns) = (retries, due_ns);
                 loop {
                     let timeout = self.timeout;
-                    let reply =
-                        self.recorded(number, process, call, |_| client.call(call, timeout))?;
+                    // Only the first try was due at a time; the others follow it.
+                    let due_ns = due_ns.take();
+                    let reply = self
+                        .recorded(number, process, call, due_ns, |_| client.call(call, timeout))?;
                     let is_unknown = matches!(reply, Reply::Unknown { .. });
                     if !is_unknown || tries_left == 0 || self.stop.load(Ordering::Relaxed) {
                         return Ok(reply);
@@ -183,13 +188,14 @@ impl<'t> Crew<'t> {
         number: usize,
         process: u64,
         call: &Call,
+        due_ns: Option<i64>,
         perform: impl FnOnce(&Self) -> Reply,
     ) -> io::Result<Reply> {
         let node = call.node.unwrap_or(number) % self.nodes.len().max(1);
         let name = self.nodes.get(node).map_or("", String::as_str);
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        let written = self.recorder.invoke(process, call, name);
+        let written = self.recorder.invoke_due(process, call, name, due_ns);
         let reply = written.map(|op| {
             let reply = perform(self);
             self.recorder.complete(op, &reply);
@@ -309,5 +315,23 @@ mod tests {
         let due = Pace::Open(Box::new([0, 1_000, 2_000].into_iter()));
         let (sent, ..) = run(Resend::OwnOperation, 0, u64::MAX, due);
         assert_eq!(sent, 3, "no more than was due");
+    }
+
+    #[test]
+    fn how_late_an_operation_was_sent_is_remembered_by_its_id() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let clock = Arc::new(TrialClock::start());
+        let path = directory.path().join("history.jsonl");
+        let recorder = Recorder::create(&path, Arc::clone(&clock), Honesty::Complete);
+        let recorder = recorder.expect("file");
+        let call = Call::new("read", Some(json!("x")), json!(null));
+        recorder.invoke(1, &call, "n1").expect("written");
+        assert_eq!(recorder.late(), None, "nothing was ever due");
+        let now = clock.now_ns();
+        recorder.invoke_due(2, &call, "n1", Some(now + 60_000_000_000)).expect("written");
+        recorder.invoke_due(3, &call, "n1", Some(now - 5_000_000_000)).expect("written");
+        let late = recorder.late().expect("two were due");
+        assert_eq!(late.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [3]);
+        assert!(late[0].1 >= 5_000_000_000, "{late:?}");
     }
 }

@@ -177,8 +177,9 @@ fn can_pause() -> bool {
 }
 
 /// Whether a requirement of a plan is met, and how one knows. What cannot be found out counts as
-/// missing until somebody says that it is there: a run that guesses is worth nothing.
-pub fn requirement(text: &str, told: &[String]) -> Requirement {
+/// missing until somebody says that it is there: a run that guesses is worth nothing. `floor` is
+/// the least version: of the first part that has one, where there are several.
+pub fn requirement(text: &str, floor: &str, told: &[String]) -> Requirement {
     let row = |presence, version, source: &str| Requirement {
         requirement: text.to_string(),
         presence,
@@ -200,10 +201,42 @@ pub fn requirement(text: &str, told: &[String]) -> Requirement {
     }
     if unprobed.is_empty() {
         let version = (!versions.is_empty()).then(|| versions.join("; "));
-        return row(Presence::Present, version, "probed");
+        return match too_old(floor, &versions) {
+            None => row(Presence::Present, version, "probed"),
+            Some(why) => row(Presence::Missing, version, &why),
+        };
     }
     let hint = format!("cannot be probed; if it is there, say --have \"{}\"", unprobed[0]);
     row(Presence::Missing, None, &hint)
+}
+
+/// Why what was found does not reach a version floor; `None` if it does, or there is none.
+fn too_old(floor: &str, versions: &[String]) -> Option<String> {
+    let least = numbers(floor)?;
+    let found = versions.iter().find_map(|version| Some((version, numbers(version)?)));
+    match found {
+        Some((_, found)) if found >= least => None,
+        Some((version, _)) => Some(format!("found {version}, at least {} is needed", floor.trim())),
+        None => {
+            let floor = floor.trim();
+            Some(format!("its version cannot be found out, at least {floor} is needed; --have"))
+        }
+    }
+}
+
+/// The first number with dots in a text, as numbers: `git version 2.39.2` is 2, 39, 2. A path has
+/// none: digits in it are no version.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    let text = text.trim();
+    let from = text.find(|c: char| c.is_ascii_digit()).filter(|_| !text.starts_with('/'))?;
+    let rest = &text[from..];
+    let to = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    let mut parts: Vec<u64> = rest[..to].split('.').filter_map(|part| part.parse().ok()).collect();
+    // `3` and `3.0` are the same.
+    while parts.len() > 1 && parts.last() == Some(&0) {
+        parts.pop();
+    }
+    (!parts.is_empty()).then_some(parts)
 }
 
 fn missing_hint(part: &str) -> String {
@@ -266,6 +299,12 @@ fn probe_release(part: &str) -> Option<Probed> {
         true => Probed::There(Some(part.to_string())),
         false => Probed::Missing,
     })
+}
+
+/// The root of the repository that a directory belongs to; without one, the directory itself.
+pub fn root_of(directory: &Path) -> &Path {
+    let is_root = |path: &&Path| path.join(".git").exists();
+    directory.ancestors().find(is_root).unwrap_or(directory)
 }
 
 /// What the project already brings for testing.
@@ -338,8 +377,40 @@ mod tests {
         ];
         for (text, told, expected) in cases {
             let told: Vec<String> = told.iter().map(ToString::to_string).collect();
-            assert_eq!(requirement(text, &told).presence, expected, "{text}");
+            assert_eq!(requirement(text, "any", &told).presence, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_version_floor_is_compared_with_what_was_found() {
+        let rows: [(&str, &[&str], bool); 12] = [
+            ("any", &[], true),
+            ("", &["1.2"], true),
+            ("2.20+", &["Docker version 24.0.7, build afdd53b"], true),
+            ("2.20+", &["Docker version 2.9.7"], false),
+            ("1.21", &["go version go1.21.5 linux/amd64"], true),
+            ("1.22", &["go version go1.21.5 linux/amd64"], false),
+            ("3.0", &["tool 3"], true),
+            ("3.8", &["zookeeper 3.8.0", "openjdk 17.0.1"], true),
+            ("99.1", &["zookeeper 3.8.0", "openjdk 17.0.1"], false),
+            ("1", &["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"], false),
+            ("1", &[], false),
+            (">= 6", &["6.1.0-18-amd64"], true),
+        ];
+        for (floor, versions, fine) in rows {
+            let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+            let why = too_old(floor, &versions);
+            assert_eq!(why.is_none(), fine, "{floor} {versions:?}: {why:?}");
+        }
+        // Through the whole way: nothing says how old `sh` is, and nobody runs Linux 999.
+        for text in ["sh", "Linux"] {
+            assert_eq!(requirement(text, "any", &[]).presence, Presence::Present);
+            let found = requirement(text, "999", &[]);
+            assert_eq!(found.presence, Presence::Missing, "{found:?}");
+            assert!(found.source.contains("at least 999 is needed"), "{found:?}");
+        }
+        let told = ["sh".to_string()];
+        assert_eq!(requirement("sh", "999", &told).presence, Presence::Present);
     }
 
     #[test]
@@ -349,5 +420,10 @@ mod tests {
         std::fs::create_dir(directory.path().join("scripts")).expect("made");
         std::fs::write(directory.path().join("scripts/soak.sh"), "").expect("written");
         assert_eq!(toolbox(directory.path())[0].path, "scripts/soak.sh");
+        // Plans lie deep inside, and tools at the root.
+        let plans = directory.path().join("deep/inside");
+        assert_eq!(root_of(&plans), plans, "nobody says where the root is");
+        std::fs::create_dir(directory.path().join(".git")).expect("made");
+        assert_eq!(root_of(&plans), directory.path());
     }
 }

@@ -67,6 +67,11 @@ pub enum RunEvent {
         /// What.
         what: String,
     },
+    /// Something is otherwise than one would think.
+    Noticed {
+        /// What.
+        what: String,
+    },
     /// A scenario begins.
     ScenarioStarted {
         /// Its id.

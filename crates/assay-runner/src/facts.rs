@@ -6,8 +6,11 @@ use crate::faults::action::Cutting;
 use crate::spec::TrialSpec;
 use crate::trial::TrialRecord;
 use assay_plan::machine::Machine;
+use assay_plan::words::Category;
+use assay_report::run::Planted;
 use assay_verdict::audit::{
-    Applicable, Clock, Health, LogScan, Measured, OracleKind, Partitions, Topologies,
+    Applicable, Clock, Controls, Groups, Health, LogScan, Measured, OracleKind, Partitions,
+    Surfaces, Topologies,
 };
 use assay_verdict::{
     Audits, Budget, Calibration, Checker, Fault, HistoryFields, Landing, Operations, Rigour,
@@ -21,6 +24,8 @@ pub const RECOVERED_PERCENT_MIN: u64 = 80;
 const ABOUT_TIME: [&str; 4] = ["slo", "lease", "fairness", "baseline"];
 /// Checkers whose answers are statistics.
 const STATISTICAL: [&str; 3] = ["slo", "fairness", "baseline"];
+/// Checkers that compare with another run.
+const COMPARING: [&str; 1] = ["baseline"];
 
 /// What is known about an arm beside its trials.
 pub struct Setting<'s> {
@@ -36,8 +41,14 @@ pub struct Setting<'s> {
     pub oracles: Vec<OracleKind>,
     /// Why the client hides no retries; `None` if nobody says so.
     pub no_hidden_retries: Option<String>,
-    /// How many arms the scenario has, and how many of them were run.
-    pub surfaces: Option<(u64, u64)>,
+    /// What the claims of the scenario are about.
+    pub categories: &'s [Category],
+}
+
+impl Setting<'_> {
+    fn is_about(&self, category: Category) -> bool {
+        self.categories.contains(&category)
+    }
 }
 
 /// The facts of an arm, and the size of what was run.
@@ -50,6 +61,17 @@ pub struct ArmFacts {
     pub size: Budget,
     /// The seeds.
     pub seeds: Vec<u64>,
+    /// What was planted into copies of the histories, over all trials.
+    pub planted: Vec<Planted>,
+}
+
+impl ArmFacts {
+    /// The same, now that all arms of the scenario are over: so many are declared, and so many of
+    /// them ran. Nobody can say that before, and an arm that did not run was not exercised.
+    pub fn set_surfaces(&mut self, declared: u64, exercised: u64) {
+        self.measured.surfaces = Some(Applicable::Measured(Surfaces { declared, exercised }));
+        self.facts.audits = Audits::of(&self.facts, &self.measured);
+    }
 }
 
 /// The facts of the trials that count: all of one tier, or the violating one.
@@ -77,7 +99,13 @@ pub fn of(trials: &[&TrialRecord], violation: Violation, setting: &Setting<'_>) 
     let measured = measured(trials, setting, &size);
     facts.audits = Audits::of(&facts, &measured);
     let seeds: BTreeSet<u64> = trials.iter().map(|trial| trial.spec.seed).collect();
-    ArmFacts { facts, measured, size, seeds: seeds.into_iter().collect() }
+    ArmFacts {
+        facts,
+        measured,
+        size,
+        seeds: seeds.into_iter().collect(),
+        planted: sharpness(trials),
+    }
 }
 
 fn is_clean(trial: &TrialRecord) -> bool {
@@ -132,6 +160,24 @@ fn calibration(trials: &[&TrialRecord]) -> Calibration {
         }
     }
     if all == 0 { Calibration::NotDone } else { Calibration::Done { planted: all, caught: found } }
+}
+
+/// What was planted in all trials together, by checker and kind, in the order of the first trial.
+fn sharpness(trials: &[&TrialRecord]) -> Vec<Planted> {
+    let mut all: Vec<Planted> = Vec::new();
+    for row in trials.iter().filter_map(|t| t.sharpness.as_ref()).flat_map(|sharp| &sharp.rows) {
+        let known = all.iter_mut().find(|k| k.checker == row.checker && k.kind == row.kind);
+        match known {
+            None => all.push(row.clone()),
+            Some(known) => {
+                known.planted += row.planted;
+                known.caught += row.caught;
+                known.certain += row.certain;
+                known.certain_caught += row.certain_caught;
+            }
+        }
+    }
+    all
 }
 
 fn history(trials: &[&TrialRecord]) -> HistoryFields {
@@ -197,7 +243,8 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
             first: trials.iter().find_map(|trial| trial.log.samples.first().cloned()),
         }),
         health: health(trials),
-        harness: Some(Applicable::NotApplicable("nothing is compared with a baseline".into())),
+        // With which harness a baseline was taken is written nowhere yet: then nobody knows.
+        harness: unless(checks(&COMPARING), "nothing is compared with a baseline"),
         replicas: Some(match checks(&STATISTICAL) {
             true => Applicable::Measured(trials.len() as u64),
             false => Applicable::NotApplicable("the result is no statistic".into()),
@@ -213,15 +260,33 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
             }
             false => Applicable::NotApplicable("no claim here speaks of any cluster size".into()),
         }),
-        surfaces: Some(match setting.surfaces {
-            Some((declared, exercised)) => {
-                Applicable::Measured(assay_verdict::audit::Surfaces { declared, exercised })
-            }
-            None => Applicable::NotApplicable("the scenario is not split into surfaces".into()),
+        surfaces: Some(match setting.categories.iter().any(|category| category.has_surfaces()) {
+            true => Applicable::Measured(Surfaces { declared: 1, exercised: 1 }),
+            false => Applicable::NotApplicable("no claim here is about several surfaces".into()),
         }),
-        controls: Some(Applicable::NotApplicable("the claim is about no boundary".into())),
-        groups: Some(Applicable::NotApplicable("the claim is about no fairness".into())),
+        controls: controls(setting),
+        groups: groups(trials, setting),
     }
+}
+
+/// Not applicable for this reason, unless the question arises: then nothing has measured it.
+fn unless<T>(arises: bool, reason: &str) -> Option<Applicable<T>> {
+    (!arises).then(|| Applicable::NotApplicable(reason.to_string()))
+}
+
+/// No generator tries what is forbidden, so nobody has counted how often it was denied.
+fn controls(setting: &Setting<'_>) -> Option<Applicable<Controls>> {
+    unless(setting.is_about(Category::Boundary), "no claim here is about a boundary")
+}
+
+/// The groups that were told apart in every trial, by a checker that compares them.
+fn groups(trials: &[&TrialRecord], setting: &Setting<'_>) -> Option<Applicable<Groups>> {
+    if !setting.is_about(Category::Fairness) {
+        return unless(false, "no claim here is about fairness");
+    }
+    let told_apart = trials.iter().map(|trial| trial.judged.groups);
+    let broken_down = told_apart.collect::<Option<Vec<u64>>>()?.into_iter().min()?;
+    Some(Applicable::Measured(Groups { broken_down }))
 }
 
 /// Planned and achieved rate. A closed loop has no rate of its own: every client has to send at
@@ -274,3 +339,6 @@ fn partitions(trials: &[&TrialRecord]) -> Applicable<Partitions> {
     }
     Applicable::Measured(Partitions { symmetric, asymmetric })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,24 @@
 //! After a violation: does it come back, what is needed to see it, whose fault is it?
+//!
+//! Every question is a trial of its own, asked of whoever can run one ([`Runner`]). First the same
+//! seed again; then smaller trials, as long as they still fail ([`smaller`]); then trials that
+//! differ in one respect, each of which clears or accuses somebody ([`crate::blame`]).
+
+mod smaller;
+#[cfg(test)]
+mod tests;
 
 use crate::blame::Tells;
 use crate::event::{Events, Purpose, RunEvent};
-use crate::reduce::reduce;
-use crate::spec::{Opening, TrialSpec, WindowSpec};
-use crate::trial::{TrialError, TrialRecord};
+use crate::spec::TrialSpec;
+use crate::trial::{self, TrialError, TrialRecord};
+use assay_workload::{GENERATORS, GeneratorInfo};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// How often the same seed is tried again before a violation counts as not reproduced.
 pub const RERUNS_TO_REPRODUCE: usize = 3;
-/// Clients go on for so long after the last operation of the witness.
-const AFTER_WITNESS_MS: u64 = 1_000;
-/// What is added to the seed for a generator that does everything else differently.
+/// What is added to the seed where everything is to be drawn differently.
 const OTHER_SEED: u64 = 7_919;
 
 /// What was found out about a violation.
@@ -47,13 +53,15 @@ impl Investigation {
 /// Runs a trial, under a name that is unique in the arm.
 pub type Runner<'r> = dyn FnMut(&str, &TrialSpec, Purpose) -> Result<TrialRecord, TrialError> + 'r;
 
-/// How much an investigation may cost.
+/// How much an investigation may cost, and how small it may get.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     /// Trials to make it smaller.
     pub reruns: u64,
     /// Milliseconds for that.
     pub time_ms: u64,
+    /// The smallest cluster that may be tried; `None`: only the one it was seen on.
+    pub nodes_min: Option<usize>,
 }
 
 struct Inquiry<'i, 'r> {
@@ -142,68 +150,24 @@ impl Inquiry<'_, '_> {
         Ok(record.is_violation().then_some(record))
     }
 
-    /// First shorter, then with fewer faults, then with fewer clients: each step makes the next
-    /// one cheaper.
-    fn reduce(
-        &mut self,
-        first: &TrialRecord,
-        again: TrialRecord,
-    ) -> Result<(TrialSpec, bool, TrialRecord), TrialError> {
-        let (mut spec, mut last) = (first.spec.clone(), again);
-        if let Some(shorter) = shortened(&spec, [first, &last]) {
-            let what = format!("only the first {} ms", shorter.duration_ms);
-            if let Some(record) = self.still_fails(&what, &shorter)? {
-                (spec, last) = (shorter, record);
-            }
-        }
-        let all = spec.windows.clone();
-        let mut trouble = None;
-        let allowed = usize::try_from(self.allowance.reruns).unwrap_or(usize::MAX);
-        let mut best = None;
-        let reduced = reduce(&all, allowed, |part: &[WindowSpec]| {
-            let smaller = TrialSpec { windows: part.to_vec(), ..spec.clone() };
-            let what = format!("{} of {} faults", part.len(), all.len());
-            match self.still_fails(&what, &smaller) {
-                Ok(Some(record)) => {
-                    best = Some(record);
-                    true
-                }
-                Ok(None) => false,
-                Err(error) => {
-                    trouble.get_or_insert(error);
-                    false
-                }
-            }
-        });
-        if let Some(error) = trouble {
-            return Err(error);
-        }
-        let minimal = reduced.minimal && self.may_go_on();
-        spec.windows = reduced.kept;
-        last = best.unwrap_or(last);
-        while spec.workload.clients > 2 {
-            let mut fewer = spec.clone();
-            fewer.workload.clients /= 2;
-            let what = format!("{} clients", fewer.workload.clients);
-            match self.still_fails(&what, &fewer)? {
-                Some(record) => (spec, last) = (fewer, record),
-                None => break,
-            }
-        }
-        Ok((spec, minimal, last))
-    }
-
     fn tells(&mut self, first: &TrialRecord, found: &Investigation) -> Result<Tells, TrialError> {
         let anomalies = &first.judged.anomalies;
         let mut tells = Tells {
             certificate_verified: anomalies.first().map(|anomaly| anomaly.verified),
-            // A panel is not put together before each of its checkers has passed one history
-            // that is known to be good and refuted one that is known to be bad.
-            known_good_passes: Some(true),
             host_was_unsteady: Some(first.clock_jumps > 0),
             ..Tells::default()
         };
-        tells.lines.push("the checker passes a known-good and refutes a known-bad history".into());
+        match trial::self_test(&first.spec.check) {
+            Ok(passed) => {
+                tells.known_good_passes = Some(passed.is_ok());
+                tells.lines.push(match passed {
+                    Ok(()) => "the checker passes a known-good and refutes a known-bad history"
+                        .to_string(),
+                    Err(why) => format!("the checker fails its own test: {why}"),
+                });
+            }
+            Err(why) => tells.lines.push(format!("the checker could not be tested: {why}")),
+        }
         let word = match tells.certificate_verified {
             Some(true) => "holds",
             Some(false) => "was not confirmed",
@@ -212,15 +176,7 @@ impl Inquiry<'_, '_> {
         tells
             .lines
             .push(format!("the certificate of the refutation {word} in a separate verifier"));
-        let other = other_generator(&found.smallest);
-        let record = (self.run)("blame-other-generator", &other, Purpose::Blame)?;
-        tells.other_generator_shows_it = Some(record.is_violation());
-        tells.lines.push(format!(
-            "with another generator (seed {}, {}): {}",
-            other.seed,
-            if other.workload.rate.is_some() { "open loop" } else { "closed loop" },
-            shows(record.is_violation())
-        ));
+        self.try_other_workloads(&found.smallest, &mut tells)?;
         if !found.smallest.windows.is_empty() {
             let calm = TrialSpec { windows: Vec::new(), ..found.smallest.clone() };
             let record = (self.run)("blame-without-faults", &calm, Purpose::Blame)?;
@@ -229,29 +185,43 @@ impl Inquiry<'_, '_> {
         }
         Ok(tells)
     }
+
+    /// Another generator of the same model, where there is one; and where it does not show the
+    /// violation, or there is none, the same generator with everything else drawn differently.
+    fn try_other_workloads(
+        &mut self,
+        smallest: &TrialSpec,
+        tells: &mut Tells,
+    ) -> Result<(), TrialError> {
+        let otherwise = other_draws(smallest);
+        if let Some(other) = other_generator(&otherwise) {
+            let record = (self.run)("blame-other-generator", &other, Purpose::Blame)?;
+            let (name, is_violation) = (&other.workload.generator, record.is_violation());
+            tells.other_generator = Some(name.clone());
+            tells.other_generator_shows_it = Some(is_violation);
+            let line = format!("with another generator ({name}, seed {}): ", other.seed);
+            tells.lines.push(line + shows(is_violation));
+            if is_violation {
+                return Ok(());
+            }
+        }
+        let record = (self.run)("blame-other-draws", &otherwise, Purpose::Blame)?;
+        tells.other_draws_show_it = Some(record.is_violation());
+        tells.lines.push(format!(
+            "with the same generator, other draws (seed {}, another pace and choice of keys): {}",
+            otherwise.seed,
+            shows(record.is_violation())
+        ));
+        Ok(())
+    }
 }
 
 fn shows(violation: bool) -> &'static str {
     if violation { "the violation shows" } else { "the violation does not show" }
 }
 
-/// The same trial up to a second after the witness, if that is shorter.
-fn shortened(spec: &TrialSpec, records: [&TrialRecord; 2]) -> Option<TrialSpec> {
-    let ends = records.iter().map(|record| record.violation_ms());
-    let until = ends.collect::<Option<Vec<u64>>>()?.into_iter().max()? + AFTER_WITNESS_MS;
-    if until >= spec.duration_ms {
-        return None;
-    }
-    let inside = |window: &&WindowSpec| match window.opens {
-        Opening::AtMs(at) => at < until,
-        Opening::On { .. } => true,
-    };
-    let windows = spec.windows.iter().filter(inside).cloned().collect();
-    Some(TrialSpec { duration_ms: until, windows, ..spec.clone() })
-}
-
 /// Other values, other times, other order: the same system and the same faults.
-fn other_generator(spec: &TrialSpec) -> TrialSpec {
+fn other_draws(spec: &TrialSpec) -> TrialSpec {
     let mut other = spec.clone();
     other.seed = spec.seed.wrapping_add(OTHER_SEED);
     other.workload.rate = match spec.workload.rate {
@@ -261,4 +231,27 @@ fn other_generator(spec: &TrialSpec) -> TrialSpec {
     };
     other.workload.zipf = !spec.workload.zipf;
     other
+}
+
+/// The same with another generator: one whose histories the same checkers judge, and that asks the
+/// system for nothing the first one does not. `None` if there is no such generator.
+fn other_generator(spec: &TrialSpec) -> Option<TrialSpec> {
+    let own = assay_workload::generator(&spec.workload.generator)?;
+    let knows = |info: &GeneratorInfo, op: &str| info.ops.iter().any(|known| known.name == op);
+    let fits = |info: &&GeneratorInfo| {
+        info.name != own.name
+            && spec.check.names.iter().all(|name| info.checkers.contains(&name.as_str()))
+            && info.ops.iter().all(|op| knows(own, op.name))
+    };
+    let info = GENERATORS.iter().find(fits)?;
+    let mut other = spec.clone();
+    let workload = &mut other.workload;
+    workload.generator = info.name.to_string();
+    workload.mix.retain(|op, _| knows(info, op));
+    if workload.mix.values().all(|share| *share == 0) {
+        workload.mix.clear();
+    }
+    let knows_option = |name: &String| info.options.iter().any(|option| option.name == name);
+    workload.options.retain(|name, _| knows_option(name) || name == "skew");
+    Some(other)
 }

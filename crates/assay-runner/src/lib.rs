@@ -20,6 +20,7 @@ pub mod event;
 pub mod facts;
 pub mod faults;
 pub mod files;
+pub mod frozen;
 pub mod heal;
 pub mod investigate;
 pub mod open_loop;
@@ -29,6 +30,8 @@ pub mod recorder;
 pub mod reduce;
 pub mod run;
 pub mod sabotage;
+#[cfg(test)]
+mod samples;
 pub mod scenario;
 pub mod schedule;
 pub mod spec;

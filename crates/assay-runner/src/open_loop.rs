@@ -35,7 +35,8 @@ pub struct OpenClient<'t> {
 
 #[derive(Default)]
 struct Sessions {
-    idle: Vec<Sender<()>>,
+    /// They are told when the operation was due that they are to send.
+    idle: Vec<Sender<i64>>,
     count: usize,
     /// The first thing that went wrong in a session.
     trouble: Option<io::Error>,
@@ -75,7 +76,7 @@ impl<'t> OpenClient<'t> {
             let Some(session) = self.session(scope)? else { break };
             self.crew.note_late(self.crew.clock.now_ns() - (start_ns + at));
             // A session that is gone has left its trouble behind, which is looked at below.
-            let _gone = session.send(());
+            let _gone = session.send(start_ns + at);
         }
         let mut sessions = self.lock();
         sessions.idle.clear();
@@ -95,7 +96,7 @@ impl<'t> OpenClient<'t> {
     fn session<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-    ) -> io::Result<Option<Sender<()>>> {
+    ) -> io::Result<Option<Sender<i64>>> {
         loop {
             let mut sessions = self.lock();
             if let Some(error) = sessions.trouble.take() {
@@ -122,7 +123,7 @@ impl<'t> OpenClient<'t> {
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         is_first: bool,
-    ) -> io::Result<Sender<()>> {
+    ) -> io::Result<Sender<i64>> {
         let client = (self.new_session)(self.number).map_err(io::Error::other)?;
         // The first session is the process with the client's own number.
         let process = if is_first { self.number as u64 } else { self.crew.new_process() };
@@ -137,16 +138,16 @@ impl<'t> OpenClient<'t> {
         &self,
         mut client: Box<dyn Client>,
         process: u64,
-        own: &Sender<()>,
-        due: &Receiver<()>,
+        own: &Sender<i64>,
+        due: &Receiver<i64>,
     ) {
         loop {
-            match due.recv_timeout(LOOK_STEP) {
+            let due_ns = match due.recv_timeout(LOOK_STEP) {
                 Err(RecvTimeoutError::Timeout) if !self.crew.is_over() => continue,
                 Err(_) => return,
-                Ok(()) => {}
-            }
-            match self.one(client.as_mut(), process) {
+                Ok(due_ns) => due_ns,
+            };
+            match self.one(client.as_mut(), process, due_ns) {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
@@ -159,10 +160,10 @@ impl<'t> OpenClient<'t> {
         }
     }
 
-    fn one(&self, client: &mut dyn Client, process: u64) -> io::Result<bool> {
+    fn one(&self, client: &mut dyn Client, process: u64, due_ns: i64) -> io::Result<bool> {
         let script = || self.script.lock().expect("scripts do not panic");
         let Some(call) = script().next() else { return Ok(false) };
-        let reply = self.crew.send(self.number, process, client, &call)?;
+        let reply = self.crew.send(self.number, process, client, &call, Some(due_ns))?;
         script().observe(&call, &reply);
         Ok(true)
     }

@@ -2,44 +2,117 @@
 
 use crate::directory::RunDirectory;
 use crate::faults::window::WindowRecord;
+use crate::files::read_json;
 use crate::investigate::Investigation;
 use crate::record::Material;
-use crate::scenario::{ArmEnd, ArmRun};
-use crate::trial::{HISTORY_PACKED, TrialRecord};
+use crate::scenario::{ArmEnd, INVESTIGATION_NAME};
+use crate::trial::{HISTORY_PACKED, RECORD_NAME, TrialRecord, late};
 use assay_history::{History, Outcome, ReadOptions};
 use assay_report::run::{
-    FindingView, MarkView, OpRow, OpTable, Quiescence, Rerun, RunRecord, RunView, TrialView,
-    WindowView,
+    FindingView, MarkView, OpCounts, OpRow, OpTable, Quiescence, Rerun, RunRecord, RunView,
+    TrialView, WindowView,
 };
 use assay_verdict::Check;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Operations of all trials that are shown; what comes then is told by its numbers only.
-const OPS_SHOWN_MAX: usize = 2_000_000;
+const OPS_SHOWN_MAX: u64 = 2_000_000;
+
+/// A trial with where it belongs and where it is.
+struct Shown<'t> {
+    scenario: &'t str,
+    arm: String,
+    directory: PathBuf,
+    trial: Cow<'t, TrialRecord>,
+}
 
 /// The view of a run. A history that cannot be read any more leaves its trial without operations:
 /// the page says so, and everything else stands.
 pub fn view(material: &Material<'_>, record: &RunRecord, directory: &RunDirectory) -> RunView {
-    let (mut trials, mut findings, mut shown) = (Vec::new(), Vec::new(), 0);
+    let (mut trials, mut findings) = (Vec::new(), Vec::new());
     for scenario in &material.scenarios {
         for (arm, _, end) in &scenario.arms {
             let ArmEnd::Ran(run) = end else { continue };
-            for (name, trial) in &run.trials {
-                let path = directory.trial(arm, name).join(HISTORY_PACKED);
-                let mut view = trial_view(&scenario.id, arm, trial);
-                if shown < OPS_SHOWN_MAX {
-                    view.ops = operations(&path, trial.start_ns);
-                    shown += view.ops.len();
-                }
-                let known = view.ops.len();
-                view.marks.retain(|mark| mark.op < known);
-                trials.push(view);
-            }
-            findings.extend(finding_view(run, findings.len() + 1));
+            trials.extend(run.trials.iter().map(|(name, trial)| Shown {
+                scenario: &scenario.id,
+                arm: arm.clone(),
+                directory: directory.trial(arm, name),
+                trial: Cow::Borrowed(trial),
+            }));
+            let found = run.investigation.as_ref();
+            findings.extend(found.map(|found| finding_view(found, findings.len() + 1)));
         }
     }
+    assembled(record, trials, findings)
+}
+
+/// The view of a run that is over, from its record and what lies beside it. What is no longer there
+/// is not on the page.
+pub fn view_of_old(record: &RunRecord, root: &Path) -> RunView {
+    let (mut trials, mut findings) = (Vec::new(), Vec::new());
+    for scenario in &record.scenarios {
+        for arm in &scenario.arms {
+            let directories: Vec<&Path> =
+                arm.artifacts.iter().filter_map(|path| Path::new(path).parent()).collect();
+            for directory in &directories {
+                let directory = root.join(directory);
+                let Ok(Some(trial)) = read_json::<TrialRecord>(&directory.join(RECORD_NAME)) else {
+                    continue;
+                };
+                let (scenario, arm, trial) = (&scenario.id, arm.id.clone(), Cow::Owned(trial));
+                trials.push(Shown { scenario, arm, directory, trial });
+            }
+            let above = directories.first().and_then(|directory| directory.parent());
+            let found = above.and_then(|above| {
+                let path = root.join(above).join(INVESTIGATION_NAME);
+                read_json::<Investigation>(&path).ok().flatten()
+            });
+            findings.extend(found.map(|found| finding_view(&found, findings.len() + 1)));
+        }
+    }
+    findings.truncate(record.findings.len());
+    assembled(record, trials, findings)
+}
+
+fn assembled(record: &RunRecord, trials: Vec<Shown<'_>>, findings: Vec<FindingView>) -> RunView {
+    let sizes = trials.iter().map(|shown| {
+        let trial = &shown.trial;
+        (trial.is_violation(), trial.operations.recorded)
+    });
+    let chosen = chosen(&sizes.collect::<Vec<_>>());
+    let view = |(shown, is_chosen): (Shown<'_>, bool)| {
+        let trial = &*shown.trial;
+        let mut view = trial_view(shown.scenario, &shown.arm, trial);
+        if !is_chosen {
+            view.ops_left_out = format!("a page shows at most {OPS_SHOWN_MAX} in all trials");
+            return view;
+        }
+        match operations(&shown.directory, trial.start_ns) {
+            Some(ops) => view.ops = ops,
+            None => view.ops_left_out = "their history cannot be read any more".to_string(),
+        }
+        view
+    };
+    let trials = trials.into_iter().zip(chosen).map(view).collect();
     RunView { record: record.clone(), trials, findings }
+}
+
+/// Which trials show their operations: those with a violation first, then the others in their
+/// order, each as a whole and as long as there is room. The first is shown in any case: a page
+/// with nothing to look at helps nobody.
+fn chosen(trials: &[(bool, u64)]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..trials.len()).collect();
+    order.sort_by_key(|&at| !trials[at].0);
+    let (mut used, mut shown) = (0, vec![false; trials.len()]);
+    for at in order {
+        let ops = trials[at].1;
+        shown[at] = used == 0 || used + ops <= OPS_SHOWN_MAX;
+        used += if shown[at] { ops } else { 0 };
+    }
+    shown
 }
 
 fn trial_view(scenario: &str, arm: &str, trial: &TrialRecord) -> TrialView {
@@ -55,6 +128,12 @@ fn trial_view(scenario: &str, arm: &str, trial: &TrialRecord) -> TrialView {
         purpose: trial.purpose.name().to_string(),
         duration_ns: trial.workload_ms * 1_000_000,
         ops: OpTable::default(),
+        counts: Some(OpCounts {
+            ok: trial.operations.ok,
+            fail: trial.operations.fail,
+            unknown: trial.operations.unknown,
+        }),
+        ops_left_out: String::new(),
         windows: trial.windows.iter().filter_map(|window| window_view(window, since)).collect(),
         marks: marks.collect(),
         quiescence: Quiescence {
@@ -88,14 +167,16 @@ fn window_view(window: &WindowRecord, since: impl Fn(i64) -> u64) -> Option<Wind
     })
 }
 
-fn operations(path: &Path, start_ns: i64) -> OpTable {
-    let read = File::open(path)
+fn operations(directory: &Path, start_ns: i64) -> Option<OpTable> {
+    let late = late::read(&directory.join(late::LATE_NAME));
+    let read = File::open(directory.join(HISTORY_PACKED))
         .ok()
         .and_then(|file| assay_history::read(file, &ReadOptions::default()).ok());
-    read.map_or_else(OpTable::default, |history| table(&history, start_ns))
+    read.map(|history| table(&history, start_ns, late.as_ref()))
 }
 
-fn table(history: &History, start_ns: i64) -> OpTable {
+/// The operations; where they were due at times, with how late they were sent.
+fn table(history: &History, start_ns: i64, late: Option<&HashMap<i64, u64>>) -> OpTable {
     let mut ops = OpTable::default();
     let since = |ns: i64| u64::try_from(ns - start_ns).unwrap_or(0);
     let null = |text: String| if text == "null" { String::new() } else { text };
@@ -110,7 +191,7 @@ fn table(history: &History, start_ns: i64) -> OpTable {
             process: &process,
             start_ns: since(op.invoke_ts),
             end_ns: op.complete_ts.map(since),
-            late_ns: None,
+            late_ns: late.map(|late| late_by(history, op.op_id, late)),
             outcome: match op.outcome() {
                 Outcome::Ok => assay_report::Outcome::Ok,
                 Outcome::Fail => assay_report::Outcome::Fail,
@@ -127,12 +208,16 @@ fn table(history: &History, start_ns: i64) -> OpTable {
     ops
 }
 
-fn finding_view(run: &ArmRun, number: usize) -> Option<FindingView> {
-    let found = run.investigation.as_ref()?;
+fn late_by(history: &History, id: assay_history::ValueId, late: &HashMap<i64, u64>) -> u64 {
+    let id = history.values.as_int(id);
+    id.and_then(|id| late.get(&id)).copied().unwrap_or(0)
+}
+
+fn finding_view(found: &Investigation, number: usize) -> FindingView {
     let anomaly = found.first.judged.anomalies.first();
     let witness = anomaly.map(|anomaly| anomaly.story()).unwrap_or_default();
     let picture = anomaly.and_then(|anomaly| anomaly.picture.clone()).unwrap_or_default();
-    Some(FindingView { finding: format!("F{number}"), witness, picture, reruns: reruns(found) })
+    FindingView { finding: format!("F{number}"), witness, picture, reruns: reruns(found) }
 }
 
 fn reruns(found: &Investigation) -> Vec<Rerun> {
@@ -145,12 +230,39 @@ fn reruns(found: &Investigation) -> Vec<Rerun> {
     let [runs, violated] = found.reruns;
     let mut rows = vec![row("nothing: the same seed", runs, violated, "whether it comes back")];
     if let Some(shows) = found.tells.other_generator_shows_it {
+        let name = found.tells.other_generator.as_deref().unwrap_or("not named");
         let says = "shows: not an artefact of one generator";
-        rows.push(row("another generator", 1, u64::from(shows), says));
+        rows.push(row(&format!("another generator: {name}"), 1, u64::from(shows), says));
+    }
+    if let Some(shows) = found.tells.other_draws_show_it {
+        let says = "shows: not an artefact of one seed";
+        let changed = "the same generator: another seed, pace and choice of keys";
+        rows.push(row(changed, 1, u64::from(shows), says));
     }
     if let Some(shows) = found.tells.shows_without_fault {
         let says = "whether the fault is needed";
         rows.push(row("no fault at all", 1, u64::from(shows), says));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_refuted_is_shown_first_and_nothing_is_shown_in_part() {
+        let most = OPS_SHOWN_MAX;
+        type Row<'r> = (&'r [(bool, u64)], &'r [bool]);
+        let rows: [Row<'_>; 5] = [
+            (&[(false, 10), (true, 10)], &[true, true]),
+            (&[(false, most), (true, 10)], &[false, true]),
+            (&[(false, most - 10), (true, 10), (false, 1)], &[true, true, false]),
+            (&[(false, most + 1), (false, 5)], &[true, false]),
+            (&[], &[]),
+        ];
+        for (trials, expected) in rows {
+            assert_eq!(chosen(trials), expected, "{trials:?}");
+        }
+    }
 }

@@ -201,6 +201,7 @@ fn record_arm(id: &str, machine: &Machine, end: &ArmEnd, oracle: Option<&str>) -
         ended: None,
         facts: Facts::NotAttempted { reason: String::new() },
         measured: Measured::default(),
+        planted: Vec::new(),
         verdict: Verdict::NotRun,
         artifacts: Vec::new(),
         notes: String::new(),
@@ -214,6 +215,7 @@ fn record_arm(id: &str, machine: &Machine, end: &ArmEnd, oracle: Option<&str>) -
             arm.size = run.facts.size;
             arm.seeds.clone_from(&run.facts.seeds);
             arm.measured = run.facts.measured.clone();
+            arm.planted.clone_from(&run.facts.planted);
             arm.started = run.trials.first().map(|(_, trial)| utc(&trial.started));
             arm.ended = run.trials.last().map(|(_, trial)| utc(&trial.ended));
             let directory = id.replace('/', "-");
@@ -416,6 +418,7 @@ fn artifacts() -> Vec<Artifact> {
         ("plan.md", "the plan as it was"),
         ("run.json", "what was asked for"),
         ("events.jsonl", "everything that happened"),
+        ("metrics", "operations and latency of each trial, second by second"),
     ];
     rows.map(|(path, what)| Artifact { path: path.to_string(), what: what.to_string() }).to_vec()
 }

@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Latencies that are remembered, for percentiles of the last windows.
 const LATENCIES_MAX: usize = 200_000;
+/// Operations whose lateness is remembered; more than a page shows.
+const LATE_MAX: usize = 4_000_000;
 
 /// An operation that has been sent.
 #[derive(Debug)]
@@ -83,6 +85,10 @@ struct Inner {
     epochs: Vec<Epoch>,
     counts: Counts,
     latencies: VecDeque<(i64, i64)>,
+    /// Whether an operation was due at a time.
+    is_scheduled: bool,
+    /// Operations that were sent after they were due: by id, in nanoseconds.
+    late: Vec<(u64, u64)>,
 }
 
 /// Writes the history of one trial.
@@ -105,6 +111,8 @@ impl Recorder {
             epochs: Vec::new(),
             counts: Counts::default(),
             latencies: VecDeque::new(),
+            is_scheduled: false,
+            late: Vec::new(),
         };
         inner.waiting.extend_from_slice(
             b"{\"event\":\"header\",\"format\":\"assay-history\",\"version\":1,\
@@ -116,6 +124,17 @@ impl Recorder {
 
     /// Writes that a call is about to be sent to `node`.
     pub fn invoke(&self, process: u64, call: &Call, node: &str) -> io::Result<OpenOp> {
+        self.invoke_due(process, call, node, None)
+    }
+
+    /// The same for a call that was due at a time: by how much it is late is remembered.
+    pub fn invoke_due(
+        &self,
+        process: u64,
+        call: &Call,
+        node: &str,
+        due_ns: Option<i64>,
+    ) -> io::Result<OpenOp> {
         let null = Value::Null;
         let key = call.key.as_ref().unwrap_or(&null);
         let tail = format!(
@@ -127,6 +146,11 @@ impl Recorder {
         let mut inner = self.lock();
         let (id, now) = (inner.next_id, inner.now(&self.clock));
         inner.next_id += 1;
+        let late = due_ns.and_then(|due| u64::try_from(now - due).ok()).filter(|late| *late > 0);
+        if inner.late.len() < LATE_MAX {
+            inner.late.extend(late.map(|late| (id, late)));
+        }
+        inner.is_scheduled |= due_ns.is_some();
         let epoch = inner.epoch_of(now, now);
         let line = format!(
             "{{\"event\":\"invoke\",\"op_id\":{id},\"process_id\":{process},\"invoke_ts\":{now}\
@@ -176,6 +200,13 @@ impl Recorder {
         );
         inner.waiting.extend_from_slice(line.as_bytes());
         took
+    }
+
+    /// Operations that were sent after they were due, by id, in nanoseconds; `None` if none was
+    /// ever due at a time.
+    pub fn late(&self) -> Option<Vec<(u64, u64)>> {
+        let mut inner = self.lock();
+        inner.is_scheduled.then(|| std::mem::take(&mut inner.late))
     }
 
     /// A fault is about to be injected.

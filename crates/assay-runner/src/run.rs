@@ -13,6 +13,7 @@ use crate::record::{self, Material, ScenarioEnd, missing_for};
 use crate::scenario::{ArmEnd, ArmJob, Workshop};
 use crate::trial::TrialError;
 use assay_plan::machine::Machine;
+use assay_plan::words::Category;
 use assay_plan::{Diagnostic, Plan};
 use assay_report::run::{Requirement, RunRecord, TimelineEntry, Toolbox};
 use assay_verdict::{Operator, Rigour};
@@ -41,12 +42,31 @@ pub struct Finished {
     pub directory: PathBuf,
 }
 
+/// Something that is wrong with a plan, and the line it stands on.
+#[derive(Debug)]
+pub struct Located {
+    /// The line, from 1.
+    pub line: usize,
+    /// What.
+    pub diagnostic: Diagnostic,
+}
+
+/// Reads a plan that can be run.
+fn loaded(text: &str) -> Result<Plan, RunError> {
+    assay_plan::load(text).map_err(|found| {
+        let plan = assay_plan::parse(text);
+        let located =
+            |diagnostic: Diagnostic| Located { line: plan.line(diagnostic.span.start), diagnostic };
+        RunError::Plan(found.into_iter().map(located).collect())
+    })
+}
+
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The plan has errors: nothing is run that nobody could judge.
     #[error("the plan has errors; `assay plan lint` shows them")]
-    Plan(Vec<Diagnostic>),
+    Plan(Vec<Located>),
     /// No such scenario.
     #[error("the plan has no scenario `{0}`; it has {1}")]
     NoScenario(String, String),
@@ -81,7 +101,7 @@ pub fn begin(
     plan_text: &str,
     host: &Host<'_>,
 ) -> Result<Finished, RunError> {
-    let plan = assay_plan::load(plan_text).map_err(RunError::Plan)?;
+    let plan = loaded(plan_text)?;
     known_scenarios(&plan, &asked.only)?;
     let directory = RunDirectory::create(root, asked, plan_text).map_err(at(root))?;
     Run { plan: &plan, asked, directory: &directory, host, resumed: false }.go()
@@ -90,7 +110,7 @@ pub fn begin(
 /// Takes up a run that was interrupted.
 pub fn resume(root: &Path, host: &Host<'_>) -> Result<Finished, RunError> {
     let (directory, asked, text) = RunDirectory::open(root).map_err(at(root))?;
-    let plan = assay_plan::load(&text).map_err(RunError::Plan)?;
+    let plan = loaded(&text)?;
     Run { plan: &plan, asked: &asked, directory: &directory, host, resumed: true }.go()
 }
 
@@ -176,11 +196,13 @@ impl Run<'_> {
         let surveyed = match read_json(&path).map_err(at(&path))? {
             Some(surveyed) => surveyed,
             None => {
-                let tools = environment::toolbox(&self.asked.project);
+                let tools = environment::toolbox(environment::root_of(&self.asked.project));
                 let discovered_at = Some(record::utc(&crate::time::utc_now()));
                 let rows = self.plan.environment.iter();
-                let probed = rows
-                    .map(|row| environment::requirement(&row.requirement.text, &self.asked.have));
+                let probed = rows.map(|row| {
+                    let (text, floor) = (&row.requirement.text, &row.floor.text);
+                    environment::requirement(text, floor, &self.asked.have)
+                });
                 let environment = probed.chain(environment::of_every_run()).collect();
                 let surveyed = Surveyed { toolbox: Toolbox { discovered_at, tools }, environment };
                 write_json(&path, &surveyed).map_err(at(&path))?;
@@ -225,6 +247,7 @@ impl Run<'_> {
                 let end = self.arm(&workshop, scenario, &arm, &machine, &missing)?;
                 arms.push((arm, machine, end));
             }
+            count_surfaces(scenario.arms.len(), &mut arms);
             let end = ScenarioEnd { id: id.clone(), arms };
             if self.wanted(&id) {
                 self.tell_end(events, &end);
@@ -257,17 +280,18 @@ impl Run<'_> {
                 "it has no machine block that says what to run".into(),
             ));
         }
-        let arms = scenario.arms.len() as u64;
-        let gated = scenario.falsifies.iter().any(|claim| self.is_gated(&claim.id));
+        let categories = self.categories(scenario);
+        // A claim about surfaces is as serious as one about data, split into arms or not.
+        let serious = |category: &Category| category.is_gated() || category.has_surfaces();
         let job = ArmJob {
             id: arm,
             machine,
-            rigour: match gated || arms > 0 {
+            rigour: match categories.iter().any(serious) || !scenario.arms.is_empty() {
                 true => Rigour::Serious,
                 false => Rigour::NotSerious,
             },
             any_size: scenario.falsifies.iter().any(|claim| self.is_about_any_size(&claim.id)),
-            surfaces: (arms > 0).then_some((arms, arms)),
+            categories: &categories,
         };
         workshop.run(&job).map_err(|error| match error {
             TrialError::Interrupted => RunError::Interrupted(self.directory.root().to_path_buf()),
@@ -283,9 +307,10 @@ impl Run<'_> {
         self.plan.claims.iter().find(|claim| claim.id == *id)
     }
 
-    fn is_gated(&self, id: &assay_plan::ids::Id) -> bool {
-        let category = self.claim(id).and_then(|claim| claim.category.value);
-        category.is_some_and(|category| category.is_gated())
+    /// What the claims of a scenario are about.
+    fn categories(&self, scenario: &assay_plan::plan::Scenario) -> Vec<Category> {
+        let claims = scenario.falsifies.iter().filter_map(|claim| self.claim(&claim.id));
+        claims.filter_map(|claim| claim.category.value).collect()
     }
 
     fn is_about_any_size(&self, id: &assay_plan::ids::Id) -> bool {
@@ -319,6 +344,19 @@ impl Run<'_> {
         }
         // Last: a run with results has everything else.
         write_json(&root.join("results.json"), record).map_err(at(root))
+    }
+}
+
+/// Tells every arm that ran how many of the declared ones did.
+fn count_surfaces(declared: usize, arms: &mut [(String, Machine, ArmEnd)]) {
+    if declared == 0 {
+        return;
+    }
+    let ran = arms.iter().filter(|(_, _, end)| matches!(end, ArmEnd::Ran(_))).count();
+    for (_, _, end) in arms {
+        if let ArmEnd::Ran(run) = end {
+            run.facts.set_surfaces(declared as u64, ran as u64);
+        }
     }
 }
 

@@ -5,17 +5,24 @@ use crate::directory::{Asked, RunDirectory};
 use crate::event::{Events, Purpose, RunEvent};
 use crate::facts::{self, ArmFacts, Setting};
 use crate::faults::action;
+use crate::faults::counters::uncounted;
+use crate::faults::target::Target;
 use crate::files::{read_json, write_json};
-use crate::investigate::{Allowance, Investigation, investigate};
+use crate::frozen::{self, Frozen};
+use crate::investigate::{Investigation, investigate};
 use crate::spec::TrialSpec;
 use crate::trial::{self, RECORD_NAME, Surroundings, TrialError, TrialRecord};
 use assay_plan::machine::{Machine, Network};
+use assay_plan::words::Category;
 use assay_report::run::TimelineEntry;
 use assay_sut::{Retries, SystemSpec};
 use assay_verdict::{Operator, Rigour, Violation};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The name of what was found out about a violation, in the directory of its arm.
+pub const INVESTIGATION_NAME: &str = "investigation.json";
 
 /// What became of an arm.
 pub enum ArmEnd {
@@ -47,8 +54,8 @@ pub struct ArmJob<'j> {
     pub rigour: Rigour,
     /// Whether a claim speaks of clusters of any size.
     pub any_size: bool,
-    /// Arms declared and exercised, if the scenario is split.
-    pub surfaces: Option<(u64, u64)>,
+    /// What the claims of the scenario are about.
+    pub categories: &'j [Category],
 }
 
 /// What all arms of a run share.
@@ -73,11 +80,14 @@ impl Workshop<'_> {
     /// Runs an arm. Only an interruption, and evidence that was tampered with, are errors:
     /// everything else is an end of some kind.
     pub fn run(&self, job: &ArmJob<'_>) -> Result<ArmEnd, TrialError> {
-        let system = match self.prepare(job) {
-            Ok(system) => system,
+        let frozen = match self.prepare(job) {
+            Ok(frozen) => frozen,
             Err(missing) => return Ok(ArmEnd::Missing(missing, Operator::Told)),
         };
-        match self.run_tiers(job, &system) {
+        if let Some(what) = frozen.note.clone() {
+            self.events.emit(&RunEvent::Noticed { what });
+        }
+        match self.run_tiers(job, &frozen) {
             Err(error @ (TrialError::Interrupted | TrialError::Broken(..))) => Err(error),
             Err(TrialError::Missing(missing)) => Ok(ArmEnd::Missing(missing, Operator::Told)),
             Err(TrialError::Trouble(why)) => Ok(ArmEnd::NotAttempted(why)),
@@ -86,12 +96,13 @@ impl Workshop<'_> {
     }
 
     /// Everything that can be missing is found out here, before anything is started.
-    fn prepare(&self, job: &ArmJob<'_>) -> Result<SystemSpec, Vec<String>> {
+    fn prepare(&self, job: &ArmJob<'_>) -> Result<Frozen, Vec<String>> {
         let one = |why: String| vec![why];
         let specs = self.specs(job, self.asked.depth).map_err(|error| one(error.to_string()))?;
         let Some((_, first)) = specs.first() else { return Err(one("no trial at all".into())) };
-        let system = assay_sut::load(&first.system.name, Some(&self.beside))
-            .map_err(|error| one(error.to_string()))?;
+        let frozen =
+            frozen::system(self.directory.root(), &first.system.name, &self.beside).map_err(one)?;
+        let system = &frozen.system;
         let mut missing = system.option_problems(&first.system.options);
         if !system.allows_nodes(first.system.nodes) {
             missing.push(format!("{} does not run with {} nodes", system.name, first.system.nodes));
@@ -109,11 +120,14 @@ impl Workshop<'_> {
             if let Err(error) = action::check(window, first.system.network) {
                 missing.push(error.to_string());
             }
-            missing.extend(unreadable_signals(window, &system, first.system.network));
+            missing.extend(unreadable_signals(window, system, first.system.network));
+            missing.extend(uncounted(window, first.system.network));
         }
+        missing.extend(specs.iter().flat_map(|(_, spec)| unknown_targets(spec, system)));
+        missing.extend(undone(job.machine, system));
         missing.sort();
         missing.dedup();
-        if missing.is_empty() { Ok(system) } else { Err(missing) }
+        if missing.is_empty() { Ok(frozen) } else { Err(missing) }
     }
 
     /// The trials of a tier, with their names.
@@ -130,7 +144,8 @@ impl Workshop<'_> {
         seeds.iter().map(spec).collect()
     }
 
-    fn run_tiers(&self, job: &ArmJob<'_>, system: &SystemSpec) -> Result<ArmRun, TrialError> {
+    fn run_tiers(&self, job: &ArmJob<'_>, frozen: &Frozen) -> Result<ArmRun, TrialError> {
+        let system = &frozen.system;
         let mut trials: Vec<(String, TrialRecord)> = Vec::new();
         let mut depth = Depth::Smoke;
         let mut violating = None;
@@ -144,7 +159,8 @@ impl Workshop<'_> {
             let purpose = if next == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
             let specs =
                 self.specs(job, next).map_err(|e| TrialError::Missing(vec![e.to_string()]))?;
-            for (name, spec) in specs {
+            for (name, mut spec) in specs {
+                spec.system.digest = Some(frozen.digest.clone());
                 let record = self.trial(job.id, &name, &spec, purpose, system)?;
                 let is_violation = record.is_violation();
                 trials.push((name, record));
@@ -182,7 +198,7 @@ impl Workshop<'_> {
             any_size: job.any_size,
             oracles,
             no_hidden_retries: no_hidden_retries(system),
-            surfaces: job.surfaces,
+            categories: job.categories,
         };
         let wanted = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
         let counting: Vec<&TrialRecord> = trials
@@ -204,16 +220,15 @@ impl Workshop<'_> {
         system: &SystemSpec,
         first: &TrialRecord,
     ) -> Result<Investigation, TrialError> {
-        let path = self.directory.trial(job.id, "investigation.json");
+        let path = self.directory.trial(job.id, INVESTIGATION_NAME);
         let earlier: Option<Investigation> = read_json(&path).unwrap_or(None);
         if let Some(found) = earlier.filter(|found| found.first.spec == first.spec) {
             return Ok(found);
         }
-        let (reruns, time_ms) = arm::reduction_limits(job.machine);
         let mut run = |name: &str, spec: &TrialSpec, purpose: Purpose| {
             self.trial(job.id, name, spec, purpose, system)
         };
-        let found = investigate(first, Allowance { reruns, time_ms }, self.events, &mut run)?;
+        let found = investigate(first, arm::allowance(job.machine), self.events, &mut run)?;
         write_json(&path, &found)
             .map_err(|e| TrialError::Trouble(format!("cannot write {}: {e}", path.display())))?;
         Ok(found)
@@ -265,6 +280,9 @@ impl Workshop<'_> {
             plants: self.asked.plants,
         };
         let record = trial::run(spec, purpose, &directory, &around)?;
+        self.directory
+            .keep_figures(arm, name)
+            .map_err(|e| TrialError::Trouble(format!("cannot keep the figures: {e}")))?;
         self.events.emit(&ended(&record, false));
         self.note(arm, name, &record);
         Ok(record)
@@ -311,6 +329,43 @@ fn no_hidden_retries(system: &SystemSpec) -> Option<String> {
     let (retries, reason) = system.retries();
     (retries == Retries::None)
         .then(|| reason.unwrap_or("the client sends every operation once").to_string())
+}
+
+/// Nodes and roles that faults ask for and the system does not have.
+fn unknown_targets(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
+    let names: Vec<String> = (1..=spec.system.nodes).map(|n| format!("n{n}")).collect();
+    let roles = system.roles();
+    let unknown = |window: &crate::spec::WindowSpec| {
+        let target = Target::parse(&window.target).ok()?;
+        let why = target.unknown(&names, &roles)?;
+        Some(format!("{} of {}: {why}", window.fault, window.target))
+    };
+    spec.windows.iter().filter_map(unknown).collect()
+}
+
+/// What a machine block asks for and a run does not do. A plan that is silently done otherwise than
+/// it is written proves something else than it says.
+fn undone(machine: &Machine, system: &SystemSpec) -> Vec<String> {
+    let mut undone = Vec::new();
+    let history = machine.history.clone().unwrap_or_default();
+    for how in history.recording.iter().filter(|how| *how != "in-process") {
+        undone.push(format!("history.recording: `assay run` records in-process, not {how}"));
+    }
+    for column in history.columns.iter().filter(|column| *column != "revision") {
+        undone.push(format!("history.columns: `assay run` records no column `{column}`"));
+    }
+    for column in &history.without {
+        undone.push(format!("history.without: `assay run` records every column, {column} too"));
+    }
+    let smallest = machine.reduction.as_ref().and_then(|reduction| reduction.nodes);
+    if let Some(nodes) = smallest.filter(|nodes| !allows(system, *nodes)) {
+        undone.push(format!("reduction.nodes: {} does not run with {nodes} nodes", system.name));
+    }
+    undone
+}
+
+fn allows(system: &SystemSpec, nodes: u64) -> bool {
+    usize::try_from(nodes).is_ok_and(|nodes| system.allows_nodes(nodes))
 }
 
 /// Signals of the victim that this system does not offer.

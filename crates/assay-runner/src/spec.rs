@@ -37,6 +37,9 @@ pub struct TrialSpec {
 pub struct SystemChoice {
     /// Its name.
     pub name: String,
+    /// The digest of its description, so that a trial with another one is another trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// How many nodes.
     pub nodes: usize,
     /// What is between them.

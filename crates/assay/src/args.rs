@@ -428,6 +428,7 @@ pub enum TargetFormat {
 /// Examples:
 ///   assay report run.json --out test-sessions/orders/2026-11-16
 ///   assay report run.json --format json
+///   assay report test-sessions/orders/TIME/results.json --html page.html --junit run.xml
 ///   assay report --schema > run-record.schema.json
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -438,9 +439,14 @@ pub struct ReportArgs {
     /// The directory to write the documents to; made if it is not there.
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write the page for a browser, with the timelines of the trials that lie beside the record.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print the JSON Schema of run records and stop.
-    #[arg(long, conflicts_with_all = ["file", "out"])]
+    #[arg(long, conflicts_with_all = ["file", "out", "html"])]
     pub schema: bool,
+    #[command(flatten)]
+    pub exports: ExportArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

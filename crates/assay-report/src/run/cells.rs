@@ -1,6 +1,7 @@
 //! Facts as short texts, for cells of tables.
 
 use super::judged::{Judged, JudgedArm, JudgedScenario};
+use super::record::{Arm, Planted};
 use assay_verdict::{
     Calibration, Checker, Facts, Fault, Landing, LandingState, RunFacts, Verdict, Violation,
 };
@@ -70,6 +71,30 @@ pub(super) fn oracle_cell(facts: &Facts) -> String {
     }
     text
 }
+
+/// The columns of [`planted`].
+pub(super) const PLANTED_COLUMNS: &[&str] = &[
+    "Checker",
+    "Planted anomaly",
+    "Planted",
+    "Caught",
+    "Anomalous by construction",
+    "Of these caught",
+];
+
+/// What was planted for each checker and what it caught, kind by kind. The last two columns add up
+/// to what the verdict counts.
+pub(super) fn planted(arm: &Arm) -> Vec<Vec<String>> {
+    let row = |row: &Planted| {
+        let counts = [row.planted, row.caught, row.certain, row.certain_caught];
+        let names = [row.checker.clone(), row.kind.clone()];
+        names.into_iter().chain(counts.map(|count| count.to_string())).collect()
+    };
+    arm.planted.iter().map(row).collect()
+}
+
+/// Said where there is no such row.
+pub(super) const PLANTED_NOTHING: &str = "Nothing was planted.";
 
 fn anomalies(run: &RunFacts) -> &'static str {
     match run.violation {

@@ -33,12 +33,13 @@ pub use judged::{Judged, JudgedArm, JudgedScenario};
 pub use page::{OPS_MAX, page};
 pub use record::{
     Adequacy, Arm, Artifact, Claim, Confidence, Coverage, Delta, Finding, Format, Hypothesis,
-    NotExercised, Omission, Preconditions, Presence, Reproducer, Requirement, RunRecord, Scenario,
-    TimelineEntry, Tool, Toolbox, Utc,
+    NotExercised, Omission, Planted, Preconditions, Presence, Reproducer, Requirement, RunRecord,
+    Scenario, TimelineEntry, Tool, Toolbox, Utc,
 };
 pub use refusal::{Gap, Refusal, Refusals};
 pub use view::{
-    FindingView, MarkView, OpRow, OpTable, Quiescence, Rerun, RunView, TrialView, WindowView,
+    FindingView, MarkView, OpCounts, OpRow, OpTable, Quiescence, Rerun, RunView, TrialView,
+    WindowView,
 };
 
 /// A document of a run.

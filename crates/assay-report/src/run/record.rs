@@ -239,12 +239,31 @@ record! {
         pub facts: Facts,
         /// What the audits are computed from.
         pub measured: Measured,
+        /// What was planted into copies of its histories, and what of it the checkers caught.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub planted: Vec<Planted>,
         /// The verdict, as recorded; it is computed again.
         pub verdict: Verdict,
         /// Files of this arm.
         pub artifacts: Vec<String>,
         /// What else is to be said.
         pub notes: String,
+    }
+
+    /// Anomalies of one kind that were planted for one checker, over all trials that count.
+    pub struct Planted {
+        /// The checker.
+        pub checker: String,
+        /// What was planted: `stale-read`, `lost-write`, `duplicate`.
+        pub kind: String,
+        /// Copies with such an anomaly.
+        pub planted: u64,
+        /// Copies that the checker refuted.
+        pub caught: u64,
+        /// Of those planted, the copies that are anomalous by construction: only these count.
+        pub certain: u64,
+        /// Of these, the copies that the checker refuted.
+        pub certain_caught: u64,
     }
 
     /// A broken claim, or something else that has to be told.

@@ -115,6 +115,20 @@ fn results(page: &mut Markdown, judged: &Judged) {
         "Artifact link",
     ];
     page.markdown_table(&columns, &rows, "The plan has no scenarios.");
+    planted(page, judged);
+}
+
+/// A checker that says yes has to be one that can say no: on which anomalies it did.
+fn planted(page: &mut Markdown, judged: &Judged) {
+    let mut rows = Vec::new();
+    for (scenario, arm) in arms(judged) {
+        let place = cells::place(&scenario.scenario.id, &arm.arm.id);
+        let placed = cells::planted(arm.arm).into_iter();
+        rows.extend(placed.map(|row| [vec![place.clone()], row].concat()));
+    }
+    let columns = [&["ID"][..], cells::PLANTED_COLUMNS].concat();
+    page.heading(3, "Planted anomalies");
+    page.table(&columns, &rows, cells::PLANTED_NOTHING);
 }
 
 fn findings(page: &mut Markdown, judged: &Judged) {

@@ -63,6 +63,8 @@ fn arm(page: &mut Markdown, judged: &JudgedArm) {
         let answer = if step.decided { "**yes**" } else { "no" };
         page.line(&format!("{}. {}: {answer}", number + 1, inline(step.when)));
     }
+    page.heading(3, "Planted anomalies");
+    page.table(cells::PLANTED_COLUMNS, &cells::planted(arm), cells::PLANTED_NOTHING);
     page.heading(3, "Audits");
     audit::audits(page, judged);
 }

@@ -47,12 +47,47 @@ pub struct TrialView {
     pub duration_ns: u64,
     /// What clients did; times count from the start of the trial.
     pub ops: OpTable,
+    /// What was counted when the trial ran. It stands beside the trial whether or not its
+    /// operations do; without it the operations are counted.
+    pub counts: Option<OpCounts>,
+    /// Why the operations are not here, if they are not.
+    pub ops_left_out: String,
     /// When faults were on.
     pub windows: Vec<WindowView>,
     /// Operations that are part of an anomaly.
     pub marks: Vec<MarkView>,
     /// Whether everything had come to rest before the final state was read.
     pub quiescence: Quiescence,
+}
+
+/// Operations of a trial, by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpCounts {
+    /// Took effect.
+    pub ok: u64,
+    /// Did not.
+    pub fail: u64,
+    /// Nobody knows.
+    pub unknown: u64,
+}
+
+impl OpCounts {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.ok + self.fail + self.unknown
+    }
+}
+
+impl TrialView {
+    /// Its operations: as they were counted, else as they are here.
+    pub(super) fn op_counts(&self) -> OpCounts {
+        let here = |outcome| self.ops.count(outcome) as u64;
+        self.counts.unwrap_or_else(|| OpCounts {
+            ok: here(Outcome::Ok),
+            fail: here(Outcome::Fail),
+            unknown: here(Outcome::Unknown),
+        })
+    }
 }
 
 /// A fault that was on for a time. Whether it landed is computed from the two signals.

@@ -38,10 +38,40 @@ fn a_failed_run_shows_everything_it_rests_on() {
         "a file system that drops unsynced writes",
         "scripts/cluster.sh",
         "artifacts/S2-history.jsonl.zst",
+        "Anomalies planted into copies of these histories",
+        "stale-read",
+        "lost-write",
     ] {
         assert!(html.contains(wanted), "{wanted} is not on the page");
     }
     assert!(!html.contains("http://") && !html.contains("https://"), "nothing to be fetched");
+}
+
+#[test]
+fn a_trial_without_its_operations_keeps_its_counts_and_says_what_is_missing() {
+    let mut view = views::everything(200);
+    let trial = &mut view.trials[2];
+    trial.ops = assay_report::run::OpTable::default();
+    trial.counts = Some(assay_report::run::OpCounts { ok: 2_999_990, fail: 8, unknown: 2 });
+    trial.ops_left_out = "it did not fit".to_string();
+    let html = shown(&view);
+    for wanted in [
+        "3,000,000 operations: 2,999,990 ok, 8 fail, 2 unknown",
+        "2 in an anomaly; not in this page",
+        "S2 seed 11, hardening: its 3,000,000 operations; it did not fit.",
+    ] {
+        let plain = html.replace("<span class=\"sign broken\">✕</span> ", "");
+        assert!(plain.contains(wanted), "{wanted} is not on the page");
+    }
+    assert!(!html.contains("marks of operations that are not there"), "they are counted");
+}
+
+#[test]
+fn what_a_checker_missed_is_seen_in_the_table_of_planted_anomalies() {
+    let mut view = views::everything(0);
+    view.record.scenarios[0].arms[0].planted[0].certain_caught = 7;
+    let html = shown(&view);
+    assert!(html.contains("7 (3 missed)"), "3 of 10 are missing");
 }
 
 #[test]

@@ -64,6 +64,8 @@ fn trial(scenario: &str, seed: u64, purpose: &str, ops: usize) -> TrialView {
         purpose: purpose.into(),
         duration_ns: DURATION_NS,
         ops: operations(seed, ops),
+        counts: None,
+        ops_left_out: String::new(),
         windows,
         marks: Vec::new(),
         quiescence: Quiescence {

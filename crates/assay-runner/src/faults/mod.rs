@@ -2,12 +2,14 @@
 //!
 //! - [`target`]: whom a fault hits, decided when it begins.
 //! - [`action`]: what is done to them.
+//! - [`counters`]: what injectors count, and how plans call it.
 //! - [`needs`]: what has to be in place for it.
 //! - [`decoy`]: whom an injector hits that is broken on purpose.
 //! - [`watch`]: the signals that tell whether it took hold.
 //! - [`window`]: one window from beginning to end.
 
 pub mod action;
+pub mod counters;
 pub mod decoy;
 mod kernel;
 pub mod needs;

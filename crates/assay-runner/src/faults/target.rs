@@ -25,6 +25,8 @@ pub enum Side {
     Others,
     /// The clients.
     Clients,
+    /// All of these: `n1, n2`.
+    Several(Vec<Side>),
 }
 
 /// Whom a fault hits.
@@ -84,6 +86,9 @@ impl Target {
 }
 
 fn side(text: &str) -> Result<Side, TargetError> {
+    if text.contains(',') {
+        return text.split(',').map(side).collect::<Result<_, _>>().map(Side::Several);
+    }
     Ok(match text.trim() {
         "" => return Err(TargetError::Unreadable(text.to_string())),
         "any" | "one" => Side::One,
@@ -95,6 +100,36 @@ fn side(text: &str) -> Result<Side, TargetError> {
         node if node.bytes().any(|b| b.is_ascii_digit()) => Side::Node(node.to_string()),
         role => Side::Role(role.to_string()),
     })
+}
+
+impl Side {
+    /// What cannot be found in a system with these nodes and roles, whatever happens in it.
+    fn unknown(&self, names: &[String], roles: &[&str]) -> Option<TargetError> {
+        match self {
+            Side::Node(name) if !names.contains(name) => Some(TargetError::NoNode(name.clone())),
+            Side::Role(role) => {
+                // A follower is any node that does not lead.
+                let asked = if role == "follower" { "leader" } else { role };
+                (!roles.contains(&asked)).then(|| TargetError::NoRole {
+                    role: role.clone(),
+                    why: "the description of the system has no such role".to_string(),
+                })
+            }
+            Side::Several(sides) => sides.iter().find_map(|side| side.unknown(names, roles)),
+            _ => None,
+        }
+    }
+}
+
+impl Target {
+    /// What of it cannot be found in a system with these nodes and roles: asked before a run.
+    pub fn unknown(&self, names: &[String], roles: &[&str]) -> Option<TargetError> {
+        let sides = match self {
+            Target::Nodes(side) => vec![side],
+            Target::OneWay(left, right) | Target::BothWays(left, right) => vec![left, right],
+        };
+        sides.into_iter().find_map(|side| side.unknown(names, roles))
+    }
 }
 
 /// What is asked about the system while a target is resolved.
@@ -111,6 +146,7 @@ impl Lookup<'_> {
         let count = self.names.len();
         let nodes = match side {
             Side::Clients => return Ok(Chosen { nodes: Vec::new(), clients: true }),
+            Side::Several(sides) => return self.several(sides, rng),
             Side::Others => return Err(TargetError::Nobody("others".to_string())),
             Side::Node(name) => {
                 let found = self.names.iter().position(|known| known == name);
@@ -126,6 +162,19 @@ impl Lookup<'_> {
             return Err(TargetError::Nobody(format!("{side:?}").to_lowercase()));
         }
         Ok(Chosen { nodes, clients: false })
+    }
+
+    /// All of several, each once.
+    fn several(&self, sides: &[Side], rng: &mut ChaCha20Rng) -> Result<Chosen, TargetError> {
+        let mut all = Chosen::default();
+        for side in sides {
+            let chosen = self.one(side, rng)?;
+            all.nodes.extend(chosen.nodes);
+            all.clients |= chosen.clients;
+        }
+        all.nodes.sort_unstable();
+        all.nodes.dedup();
+        Ok(all)
     }
 
     /// Two sides; `others` are all nodes that are not on the other one.
@@ -208,13 +257,17 @@ mod tests {
 
     #[test]
     fn targets_become_nodes() {
-        let cases: [(&str, &[usize], &[usize]); 6] = [
+        let cases: [(&str, &[usize], &[usize]); 10] = [
             ("leader", &[1], &[]),
             ("n3", &[2], &[]),
             ("all", &[0, 1, 2], &[]),
             ("leader -> others", &[1], &[0, 2]),
             ("others -> leader", &[0, 2], &[1]),
             ("n1 <-> n2", &[0], &[1]),
+            ("n1, n3", &[0, 2], &[]),
+            ("n3, leader, n3", &[1, 2], &[]),
+            ("n1, n2 -> others", &[0, 1], &[2]),
+            ("n3 <-> n1, leader", &[2], &[0, 1]),
         ];
         for (text, left, right) in cases {
             let (a, b) = resolve(text, 3, 1).expect(text);
@@ -237,10 +290,37 @@ mod tests {
     }
 
     #[test]
+    fn names_and_roles_that_no_system_has_are_known_before_the_run() {
+        let names = ["n1".to_string(), "n2".to_string()];
+        let rows = [
+            ("n1", true),
+            ("n3", false),
+            ("n1, n3", false),
+            ("n1 -> n3", false),
+            ("leader", true),
+            ("follower, n2", true),
+            ("primary", false),
+            ("any <-> others", true),
+        ];
+        for (text, fine) in rows {
+            let unknown = Target::parse(text).expect(text).unknown(&names, &["leader"]);
+            assert_eq!(unknown.is_none(), fine, "{text}: {unknown:?}");
+        }
+    }
+
+    #[test]
     fn targets_that_hit_nobody_are_errors() {
-        for (text, count) in
-            [("", 3), ("n9", 3), ("primary", 3), ("minority", 2), ("all -> others", 3), ("a ->", 3)]
-        {
+        for (text, count) in [
+            ("", 3),
+            ("n9", 3),
+            ("primary", 3),
+            ("minority", 2),
+            ("all -> others", 3),
+            ("a ->", 3),
+            ("n1,", 3),
+            ("n1, n9", 3),
+            ("n1, others", 3),
+        ] {
             assert!(resolve(text, count, 1).is_err(), "{text}");
         }
     }

@@ -1,6 +1,7 @@
 //! One fault window: wait, choose, inject, watch, heal, prove.
 
 use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, prepare};
+use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
 use super::target::Lookup;
 use super::watch::{Watch, terms};
@@ -408,9 +409,6 @@ impl Stage<'_> {
     }
 }
 
-/// What the injector counts when it starts nodes again. That they are ready is for victims to show.
-const RESTARTED: &str = "restarted";
-
 fn reader_of(counter: Arc<AtomicU64>) -> Box<dyn FnMut() -> Option<u64> + Send> {
     Box::new(move || Some(counter.load(Ordering::Relaxed)))
 }
@@ -423,50 +421,4 @@ enum SideOf {
 
 fn flows(counts: &LinkCounts) -> impl Iterator<Item = &assay_nemesis::FlowCounts> {
     assay_nemesis::Direction::BOTH.map(|way| counts.of(way)).into_iter()
-}
-
-/// What the injector of a fault counts, and how a plan calls it.
-const OWN: [(&str, &[&str]); 17] = [
-    ("dropped", &["chunks dropped", "packets dropped", "questions for names unanswered"]),
-    (
-        "delayed",
-        &["chunks delayed", "chunks limited", "chunks held", "packets delayed", "packets limited"],
-    ),
-    ("refused", &["connections refused"]),
-    ("resets", &["connections reset"]),
-    ("killed", &["processes gone"]),
-    ("stopped", &["processes stopped"]),
-    ("changed-bytes", &["bits and bytes different", "bytes of junk"]),
-    ("duplicated", &["chunks duplicated", "packets duplicated"]),
-    ("reordered", &["chunks reordered", "packets reordered"]),
-    ("sliced", &["chunks sliced"]),
-    ("failed-calls", &["calls failed"]),
-    ("held-calls", &["calls delayed"]),
-    ("moved-clock-reads", &["looks at a moved clock"]),
-    ("power-cuts", &["volumes cut"]),
-    ("frozen", &["groups frozen that use no processor time"]),
-    (
-        "throttled",
-        &[
-            "periods held back",
-            "times memory was refused or a process killed for it",
-            "bytes written under the limit",
-        ],
-    ),
-    ("limited", &["processes without a descriptor left", "volumes read-only"]),
-];
-
-/// Whether only the injector of the very fault can count it.
-fn is_own(term: &Term) -> bool {
-    matches!(term.signal, Named::Known(name) if OWN.iter().any(|(known, _)| *known == name))
-}
-
-/// Whether what was counted is what the term asks for.
-fn counts(what: &str, term: &Term) -> bool {
-    let Named::Known(name) = term.signal else { return false };
-    OWN.iter().any(|(known, counters)| *known == name && counters.contains(&what))
-}
-
-fn own_terms(spec: &WindowSpec) -> Vec<Term> {
-    terms(&spec.injector).unwrap_or_default().into_iter().filter(is_own).collect()
 }

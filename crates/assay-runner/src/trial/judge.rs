@@ -1,13 +1,13 @@
 //! What the checkers say about the history of a trial.
 
+use super::metrics;
 use super::record::{JudgedRecord, SharpnessRecord, TrialRecord};
 use super::{Surroundings, TrialError, trouble};
 use crate::event::RunEvent;
-use crate::sabotage::Sabotage;
 use crate::spec::CheckChoice;
-use assay_history::{History, ReadOptions};
-use assay_judge::{Ask, Judgement, Limits, Panel};
-use assay_verdict::{Calibration, Checker, HistoryFields, Outcome};
+use assay_history::ReadOptions;
+use assay_judge::{Ask, Limits, Panel, PanelError};
+use assay_verdict::{Calibration, HistoryFields, Outcome};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -24,13 +24,29 @@ fn limits() -> Limits {
 
 /// The checkers of a trial, ready to judge; everything that can be wrong with them is wrong here.
 pub fn panel(choice: &CheckChoice) -> Result<Panel, String> {
-    let ask = Ask {
+    Panel::new(&ask(choice)).map_err(|error| format!("checker: {error}"))
+}
+
+/// Whether the checkers of a trial pass what is known to be good and refute what is known to be
+/// bad: `Ok(Err(_))` says which of them does not.
+///
+/// # Errors
+/// If there are no such checkers, so that nobody can be tested.
+pub fn self_test(choice: &CheckChoice) -> Result<Result<(), String>, String> {
+    match Panel::new(&ask(choice)) {
+        Ok(_) => Ok(Ok(())),
+        Err(error @ PanelError::SelfTest { .. }) => Ok(Err(error.to_string())),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn ask(choice: &CheckChoice) -> Ask<'_> {
+    Ask {
         names: &choice.names,
         options: &choice.options,
         model: choice.model.as_deref(),
         model_options: &choice.model_options,
-    };
-    Panel::new(&ask).map_err(|error| format!("checker: {error}"))
+    }
 }
 
 /// Reads the history back, has it judged, and measures how sharp the checkers are on it.
@@ -49,16 +65,17 @@ pub fn judge(
         }
     };
     record.operations.recorded = history.len() as u64;
-    let always_passes = around.sabotage == Some(Sabotage::CheckerAlwaysPasses);
-    let judgement = blinded(panel.judge(&history, &limits()), always_passes);
+    let figures = metrics::lines(&history, record.start_ns, &record.windows);
+    std::fs::write(path.with_file_name(metrics::METRICS_NAME), figures)
+        .map_err(|error| trouble("cannot write the figures", error))?;
+    let judgement = panel.judge(&history, &limits());
     record.judged = JudgedRecord::of(&judgement, &history);
-    if record.clock_jumps > 0 {
-        let jumps = record.clock_jumps;
-        let lacks = format!("a clock that never jumps ({jumps} jumps were seen)");
-        record.judged.history = HistoryFields::Lacks(vec![lacks]);
-    }
+    record.judged.groups = panel.groups(&history);
+    let lacks = lacks(panel, record);
+    lower(&mut record.judged.history, lacks);
     if judgement.outcome == Outcome::Upheld {
-        record.sharpness = Some(sharpness(panel, &history, record.spec.seed, around));
+        let calibrated = panel.calibrate(&history, around.plants, record.spec.seed, &limits());
+        record.sharpness = Some(SharpnessRecord::of(&calibrated));
     }
     let caught = record.sharpness.as_ref().and_then(|sharp| match sharp.calibration {
         Calibration::Done { planted, caught } => Some([caught, planted]),
@@ -73,30 +90,33 @@ pub fn judge(
     Ok(())
 }
 
-fn sharpness(
-    panel: &Panel,
-    history: &History,
-    seed: u64,
-    around: &Surroundings<'_>,
-) -> SharpnessRecord {
-    let mut sharp = SharpnessRecord::of(&panel.calibrate(history, around.plants, seed, &limits()));
-    if around.sabotage == Some(Sabotage::CheckerAlwaysPasses) {
-        // A checker that says yes to everything says yes to planted anomalies, too.
-        sharp.rows.iter_mut().for_each(|row| row.3 = 0);
-        if let Calibration::Done { caught, .. } = &mut sharp.calibration {
-            *caught = 0;
-        }
+/// What a history cannot show because of how its trial went, whatever its columns hold.
+fn lacks(panel: &Panel, record: &TrialRecord) -> Vec<String> {
+    let mut lacks = Vec::new();
+    if record.clock_jumps > 0 {
+        lacks.push(format!("a clock that never jumps ({} jumps were seen)", record.clock_jumps));
     }
-    sharp
+    let readers = panel.needing_rest();
+    let rest = &record.quiescence;
+    if !readers.is_empty() && !rest.shown {
+        lacks.push(format!(
+            "a system at rest, whose final state {} reads (in flight: {}; nothing pending: {}; \
+             replicas converged: {})",
+            readers.join(" and "),
+            rest.in_flight,
+            rest.pending,
+            rest.converged
+        ));
+    }
+    lacks
 }
 
-fn blinded(mut judgement: Judgement, always_passes: bool) -> Judgement {
-    if always_passes && judgement.checker() == Checker::Completed {
-        judgement.outcome = Outcome::Upheld;
-        judgement.anomalies.clear();
-        judgement.anomalies_total = 0;
+fn lower(history: &mut HistoryFields, lacks: Vec<String>) {
+    match history {
+        _ if lacks.is_empty() => {}
+        HistoryFields::Lacks(fields) => fields.extend(lacks),
+        HistoryFields::Complete | HistoryFields::Unknown => *history = HistoryFields::Lacks(lacks),
     }
-    judgement
 }
 
 /// Packs a history; the plain file goes when the packed one is safe.
@@ -112,4 +132,41 @@ pub fn pack(path: &Path) -> io::Result<()> {
 fn tempfile_beside(path: &Path) -> io::Result<(File, std::path::PathBuf)> {
     let unfinished = path.with_extension("zst.unfinished");
     Ok((File::create(&unfinished)?, unfinished))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::Depth;
+    use crate::samples::{clean, machine, spec};
+
+    /// What a trial lacks whose system was asked about its rest in vain, by checker.
+    #[test]
+    fn only_a_system_at_rest_has_a_final_state_to_be_judged() {
+        let rows = [
+            ("linearizability:register", "no: n1 is behind", false),
+            ("no-lost-ack", "no: n1 is behind", true),
+            ("no-lost-ack", "unknown: the description has no [quiescence.pending]", true),
+            ("no-lost-ack", "yes: all the same", false),
+            ("replicas", "no: n1 is behind", true),
+            ("membership", "unknown: nobody says so", true),
+        ];
+        for (checker, pending, lacking) in rows {
+            let spec = spec(&machine(checker), Depth::Hardening, 1);
+            let panel = panel(&spec.check).expect("a checker");
+            let mut record = clean(&spec);
+            record.quiescence.pending = pending.to_string();
+            record.quiescence.shown = pending.starts_with("yes");
+            let lacks = lacks(&panel, &record);
+            lower(&mut record.judged.history, lacks);
+            match record.judged.history {
+                HistoryFields::Lacks(fields) => {
+                    assert!(lacking, "{checker}, {pending}: {fields:?}");
+                    assert!(fields[0].contains("a system at rest"), "{fields:?}");
+                    assert!(fields[0].contains(pending), "{fields:?}");
+                }
+                other => assert!(!lacking, "{checker}, {pending}: {other:?}"),
+            }
+        }
+    }
 }

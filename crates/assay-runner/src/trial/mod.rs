@@ -5,11 +5,13 @@
 //! needs is decided by its [`TrialSpec`] and nothing else.
 
 mod judge;
+pub mod late;
 mod logs;
+pub mod metrics;
 mod record;
 mod supervise;
 
-pub use judge::panel;
+pub use judge::{panel, self_test};
 pub use record::{
     AnomalyRecord, HealthRecord, JudgedRecord, LogRecord, OperationCounts, QuiescenceRecord,
     SharpnessRecord, TrialRecord,
@@ -100,7 +102,10 @@ pub fn run(
     let started = crate::time::utc_now();
     std::fs::create_dir_all(directory).map_err(|e| trouble("cannot make the directory", e))?;
     let workload = workload(spec)?;
-    let panel = panel(&spec.check).map_err(|why| TrialError::Missing(vec![why]))?;
+    let mut panel = panel(&spec.check).map_err(|why| TrialError::Missing(vec![why]))?;
+    if around.sabotage == Some(Sabotage::CheckerAlwaysPasses) {
+        panel = panel.blinded();
+    }
     let cluster = start_system(spec, directory, around)?;
     let dumps = if panel.reads_dumps() { Dumps::Wanted } else { Dumps::NotWanted };
     let begun = Trial { spec, directory, around, workload, cluster, dumps };
@@ -206,6 +211,10 @@ impl Trial<'_> {
         self.last_reads(&crew)?;
         let sent = crew.sent.load(Ordering::Relaxed);
         recorder.finish(sent).map_err(|error| trouble("cannot finish the history", error))?;
+        if let Some(late) = recorder.late() {
+            let path = self.directory.join(late::LATE_NAME);
+            late::write(&path, &late).map_err(|e| trouble("cannot write what was late", e))?;
+        }
         let counts = recorder.counts();
         let after = self.cluster.signal("elections", None);
         let bypasses = self.cluster.bypasses();

@@ -5,6 +5,7 @@ use crate::faults::window::WindowRecord;
 use crate::spec::TrialSpec;
 use assay_history::{History, OpIndex};
 use assay_judge::{Certificate, Judgement, Sharpness};
+use assay_report::run::Planted;
 use assay_verdict::{Calibration, Checker, HistoryFields, Outcome, Undecided};
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +131,9 @@ pub struct JudgedRecord {
     pub anomalies: Vec<AnomalyRecord>,
     /// How much was found, shown or not.
     pub anomalies_total: u64,
+    /// Groups that have figures of their own, where a checker compares groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
 }
 
 /// One anomaly.
@@ -162,8 +166,8 @@ pub struct AnomalyRecord {
 pub struct SharpnessRecord {
     /// What counts for the verdict.
     pub calibration: Calibration,
-    /// By kind of anomaly: checker, kind, planted, caught.
-    pub rows: Vec<(String, String, u64, u64)>,
+    /// By checker and kind of anomaly.
+    pub rows: Vec<Planted>,
 }
 
 impl TrialRecord {
@@ -242,6 +246,7 @@ impl JudgedRecord {
             evidence: judgement.evidence.clone(),
             anomalies: judgement.anomalies.iter().map(anomaly).collect(),
             anomalies_total: judgement.anomalies_total,
+            groups: None,
         }
     }
 
@@ -258,6 +263,7 @@ impl JudgedRecord {
             evidence: Vec::new(),
             anomalies: Vec::new(),
             anomalies_total: 0,
+            groups: None,
         }
     }
 }
@@ -265,8 +271,13 @@ impl JudgedRecord {
 impl SharpnessRecord {
     /// What is kept of a calibration.
     pub fn of(sharpness: &Sharpness) -> SharpnessRecord {
-        let row = |row: &assay_judge::SharpnessRow| {
-            (row.checker.clone(), row.kind.clone(), row.planted, row.caught)
+        let row = |row: &assay_judge::SharpnessRow| Planted {
+            checker: row.checker.clone(),
+            kind: row.kind.clone(),
+            planted: row.planted,
+            caught: row.caught,
+            certain: row.certain,
+            certain_caught: row.certain_caught,
         };
         SharpnessRecord {
             calibration: sharpness.verdict(),

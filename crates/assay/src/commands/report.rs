@@ -42,6 +42,14 @@ fn report(args: &ReportArgs, file: &Path) -> Result<Exit, Trouble> {
             Ok(Exit::BadHistory)
         }
         Ok(documents) => {
+            // What lies beside the record: its plan, and its trials.
+            let directory = file.parent().unwrap_or(Path::new("."));
+            super::run::export(&record, directory, &args.exports)?;
+            if let Some(path) = &args.html {
+                let view = assay_runner::page::view_of_old(&record, directory);
+                let page = run::page(&view).map_err(super::run::unreportable)?;
+                write_whole(path, |out| out.write_all(page.as_bytes()))?;
+            }
             show(args, &record, &judged, &documents)?;
             Ok(judged.verdict.exit())
         }

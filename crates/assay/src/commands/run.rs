@@ -3,16 +3,18 @@
 use super::{Trouble, inside, write_whole};
 use crate::args::{DemoArgs, ExportArgs, OutputFormat, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
 use crate::exit::Exit;
+use crate::output::plan::visible;
 use crate::output::run::{Screen, show_finished};
-use assay_report::run::Refusals;
+use assay_report::run::{Refusals, RunRecord};
 use assay_runner::arm::Depth;
 use assay_runner::directory::{ASKED_FORMAT, Asked, new_root};
 use assay_runner::event::{Events, Purpose, RunEvent};
-use assay_runner::run::{Finished, Host, RunError, begin, resume};
+use assay_runner::run::{Finished, Host, Located, RunError, begin, resume};
 use assay_runner::spec::TrialSpec;
 use assay_runner::trial::{Surroundings, TrialError, TrialRecord};
 use assay_runner::{environment, time};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The plan of `assay demo`.
 const DEMO_PLAN: &str = include_str!("../../../../examples/plans/demo.md");
+/// More errors of a plan are counted, not shown.
+const ERRORS_SHOWN_MAX: usize = 200;
 /// The largest plan that is read.
 const PLAN_BYTES_MAX: u64 = 16 << 20;
 
@@ -228,7 +232,7 @@ fn conclude(
     format: OutputFormat,
 ) -> Result<Exit, Trouble> {
     let finished = finished.map_err(|error| ended(error, stop, plan))?;
-    export(&finished, exports)?;
+    export(&finished.record, &finished.directory, exports)?;
     Ok(show_finished(&finished, format))
 }
 
@@ -250,17 +254,20 @@ fn refused(error: RunError, plan: Option<&Path>) -> Trouble {
     let path = plan.unwrap_or(Path::new("plan.md"));
     match error {
         RunError::Plan(found) => {
-            let errors = found.iter().filter(|d| d.severity() == assay_plan::Severity::Error);
-            let first = errors
-                .clone()
-                .next()
-                .map_or(String::new(), |d| format!(" The first: {} {}", d.code, d.message));
-            let message = format!(
-                "{}: {} errors, and nothing was run.{first}\nhelp: assay plan lint {}",
-                path.display(),
-                errors.count(),
-                path.display()
-            );
+            let is_error =
+                |one: &&Located| one.diagnostic.severity() == assay_plan::Severity::Error;
+            let errors: Vec<&Located> = found.iter().filter(is_error).collect();
+            let path = path.display();
+            let mut message =
+                format!("{path}: nothing was run, the plan has errors: {}", errors.len());
+            for Located { line, diagnostic } in errors.iter().take(ERRORS_SHOWN_MAX) {
+                let shown = visible(&diagnostic.message);
+                message += &format!("\n{path}:{line}: {} {shown}", diagnostic.code);
+            }
+            if errors.len() > ERRORS_SHOWN_MAX {
+                message += &format!("\nand {} more", errors.len() - ERRORS_SHOWN_MAX);
+            }
+            message += &format!("\nhelp: assay plan lint {path}");
             Trouble { message, exit: Exit::BadHistory }
         }
         RunError::NoScenario(..) => Trouble { message: error.to_string(), exit: Exit::Usage },
@@ -272,8 +279,13 @@ fn refused(error: RunError, plan: Option<&Path>) -> Trouble {
     }
 }
 
-fn export(finished: &Finished, exports: &ExportArgs) -> Result<(), Trouble> {
-    let record = &finished.record;
+/// Writes what other programs want to read. The plan of the run lies in its directory, and with it
+/// the lines of the scenarios.
+pub(super) fn export(
+    record: &RunRecord,
+    directory: &Path,
+    exports: &ExportArgs,
+) -> Result<(), Trouble> {
     let write = |path: &Path, text: Result<String, Refusals>| {
         let text = text.map_err(unreportable)?;
         write_whole(path, |out| out.write_all(text.as_bytes()))
@@ -282,7 +294,8 @@ fn export(finished: &Finished, exports: &ExportArgs) -> Result<(), Trouble> {
         write(path, assay_report::run::junit(record))?;
     }
     if let Some(path) = &exports.sarif {
-        write(path, assay_report::run::sarif(record))?;
+        let lines = read_plan(&directory.join("plan.md")).map(|text| lines_of(&text));
+        write(path, assay_report::run::sarif_at(record, &lines.unwrap_or_default()))?;
     }
     if let Some(path) = &exports.step_summary {
         let text = assay_report::run::step_summary(record).map_err(unreportable)?;
@@ -295,7 +308,17 @@ fn export(finished: &Finished, exports: &ExportArgs) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn unreportable(refusals: Refusals) -> Trouble {
+/// On which lines the scenarios of a plan begin.
+fn lines_of(plan: &str) -> BTreeMap<String, u32> {
+    let plan = assay_plan::parse(plan);
+    let line = |scenario: &assay_plan::plan::Scenario| {
+        let line = u32::try_from(plan.line(scenario.name.span.start)).ok()?;
+        Some((scenario.id.to_string(), line))
+    };
+    plan.scenarios.iter().filter_map(line).collect()
+}
+
+pub(super) fn unreportable(refusals: Refusals) -> Trouble {
     Trouble { message: refusals.to_string(), exit: Exit::Bug }
 }
 
@@ -310,10 +333,13 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
         let (path, line) = (args.file.display(), error.line());
         Trouble::bad_history(format!("{path}:{line}: not a trial: {error}"))
     })?;
-    let beside = args.file.canonicalize().ok();
-    let beside = beside.as_deref().and_then(Path::parent);
-    let system = assay_sut::load(&spec.system.name, beside)
-        .map_err(|error| Trouble { message: error.to_string(), exit: Exit::MissingCapability })?;
+    let frozen = assay_runner::frozen::system_of_a_file(&args.file, &spec.system.name)
+        .map_err(|message| Trouble { message, exit: Exit::MissingCapability })?;
+    if spec.system.digest.as_ref().is_some_and(|digest| *digest != frozen.digest) {
+        let name = &spec.system.name;
+        anstream::eprintln!("note: {name} is not described as it was when this trial was written");
+    }
+    let system = &frozen.system;
     if !spec.system.network.is_default() {
         inside::go()?;
     }
@@ -328,7 +354,7 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
     let events = Events::open(&root.join("events.jsonl"), &watcher)
         .map_err(|error| Trouble::unavailable(root, "write", &error))?;
     let around = Surroundings {
-        system: &system,
+        system,
         executable: &executable,
         events: &events,
         interrupted: &stop.any,

@@ -10,11 +10,44 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use owo_colors::{AnsiColors, OwoColorize};
 use serde_json::json;
 use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// What is shown while a run goes on, on standard error.
 pub struct Screen {
     bar: Option<ProgressBar>,
     is_quiet: bool,
+    heartbeat: Heartbeat,
+}
+
+/// Where there is no living line, one of these is said each minute: a log that stands still looks
+/// like a run that does.
+struct Heartbeat {
+    last: Mutex<Instant>,
+}
+
+/// From one sign of life to the next.
+const HEARTBEAT_STEP: Duration = Duration::from_secs(60);
+
+impl Heartbeat {
+    fn new(now: Instant) -> Heartbeat {
+        Heartbeat { last: Mutex::new(now) }
+    }
+
+    /// Whether nothing was said for long enough; then something is said now.
+    fn is_due(&self, now: Instant) -> bool {
+        let mut last = self.last.lock().expect("nothing panics while it holds the time");
+        let is_due = now.saturating_duration_since(*last) >= HEARTBEAT_STEP;
+        if is_due {
+            *last = now;
+        }
+        is_due
+    }
+
+    /// Something else was said.
+    fn said(&self, now: Instant) {
+        *self.last.lock().expect("nothing panics while it holds the time") = now;
+    }
 }
 
 impl Screen {
@@ -28,7 +61,7 @@ impl Screen {
             bar.set_style(style.expect("the template is a constant"));
             bar
         });
-        Screen { bar, is_quiet }
+        Screen { bar, is_quiet, heartbeat: Heartbeat::new(Instant::now()) }
     }
 
     /// Takes the living line away.
@@ -44,13 +77,20 @@ impl Screen {
             return;
         }
         if let RunEvent::Progress { .. } = event {
-            if let Some(bar) = &self.bar {
-                bar.set_message(progress(event));
-                bar.tick();
+            match &self.bar {
+                Some(bar) => {
+                    bar.set_message(progress(event));
+                    bar.tick();
+                }
+                None if self.heartbeat.is_due(Instant::now()) => {
+                    anstream::eprintln!("    {}", progress(event));
+                }
+                None => {}
             }
             return;
         }
         let Some(line) = line(event) else { return };
+        self.heartbeat.said(Instant::now());
         match &self.bar {
             Some(bar) => bar.suspend(|| anstream::eprintln!("{line}")),
             None => anstream::eprintln!("{line}"),
@@ -78,6 +118,7 @@ fn line(event: &RunEvent) -> Option<String> {
             format!("{verb} {plan}: {}\nwriting to {directory}", trials_planned.join(", "))
         }
         RunEvent::Healed { what } => format!("healed: {what}"),
+        RunEvent::Noticed { what } => format!("note: {what}"),
         RunEvent::EnvironmentProbed { missing } if !missing.is_empty() => {
             format!("missing here: {}", missing.join("; "))
         }
@@ -194,4 +235,20 @@ fn as_json(finished: &Finished, judged: &Judged<'_>) -> serde_json::Value {
         "scenarios": scenarios,
         "findings": finished.record.findings,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_says_nothing_for_a_minute_says_that_it_lives() {
+        let start = Instant::now();
+        let heartbeat = Heartbeat::new(start);
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let said: Vec<u64> = (1..=200).filter(|&s| heartbeat.is_due(after(s))).collect();
+        assert_eq!(said, [60, 120, 180]);
+        heartbeat.said(after(230));
+        assert!(!heartbeat.is_due(after(289)) && heartbeat.is_due(after(290)));
+    }
 }

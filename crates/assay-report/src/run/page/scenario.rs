@@ -2,6 +2,7 @@
 
 use super::super::cells;
 use super::super::judged::{Judged, JudgedArm, JudgedScenario};
+use super::super::record::Arm;
 use super::super::view::{RunView, TrialView, WindowView};
 use super::grid::{Badge, Cell, Grid, Line, badge, grouped, line, name, text};
 use super::trials::Tab;
@@ -30,6 +31,7 @@ pub(super) struct ArmPart {
     pub landings: Grid,
     pub windows: Grid,
     pub quiescence: Grid,
+    pub planted: Grid,
     pub path: Vec<(&'static str, bool)>,
     pub audits: Option<AuditPart>,
 }
@@ -82,6 +84,7 @@ fn arm(of: &JudgedScenario, judged: &JudgedArm, view: &RunView) -> ArmPart {
         landings: landings(&judged.facts),
         windows: windows(&trials),
         quiescence: quiescence(&trials),
+        planted: planted(judged.arm),
         path: path.collect(),
         audits: match &judged.facts {
             Facts::Ran(run) => Some(audits(run)),
@@ -212,6 +215,18 @@ fn quiescence(trials: &[&TrialView]) -> Grid {
     });
     let head = &["Trial", "No operation in flight", "Nothing pending", "Replicas converged"];
     Grid::new(head, rows, "No trial says whether the system had come to rest.")
+}
+
+fn planted(arm: &Arm) -> Grid {
+    let rows = arm.planted.iter().zip(cells::planted(arm)).map(|(row, cells)| {
+        let missed = row.certain - row.certain_caught.min(row.certain);
+        let mut cells: Vec<Cell> = cells.iter().map(|cell| Cell::of(cell)).collect();
+        if let (Some(last), true) = (cells.last_mut(), missed > 0) {
+            *last = Cell::signed(&format!("{} ({missed} missed)", last.text), "broken", "✕");
+        }
+        cells
+    });
+    Grid::new(cells::PLANTED_COLUMNS, rows, cells::PLANTED_NOTHING)
 }
 
 fn audits(run: &RunFacts) -> AuditPart {

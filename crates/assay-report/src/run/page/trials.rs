@@ -2,8 +2,7 @@
 
 use super::super::view::{RunView, TrialView};
 use super::columns::{self, MARKS_MAX, WINDOWS_MAX};
-use super::grid::{grouped, name};
-use crate::timeline::Outcome;
+use super::grid::{grouped, name, text};
 
 /// A page with more operations than this would be slow to open. Trials with an anomaly come
 /// first, the others in their order; one that does not fit is left out as a whole.
@@ -47,27 +46,39 @@ pub(super) fn pack(view: &RunView, left: &mut Vec<String>) -> (Vec<(String, Tab)
 fn tab(trial: &TrialView, block: Option<usize>) -> Tab {
     let arm = if trial.arm == trial.scenario { "" } else { &trial.arm };
     let label = format!("{arm} seed {} {}", trial.seed, trial.purpose);
-    let count = |outcome| grouped(trial.ops.count(outcome) as u64);
+    let counts = trial.op_counts();
     Tab {
         block,
         label: name(&label),
-        ops: grouped(trial.ops.len() as u64),
-        ok: count(Outcome::Ok),
-        fail: count(Outcome::Fail),
-        unknown: count(Outcome::Unknown),
-        marks: trial.marks.iter().filter(|mark| mark.op < trial.ops.len()).count(),
+        ops: grouped(counts.all()),
+        ok: grouped(counts.ok),
+        fail: grouped(counts.fail),
+        unknown: grouped(counts.unknown),
+        marks: trial.marks.iter().filter(|mark| mark.op < known(trial)).count(),
     }
+}
+
+/// How many operations a mark can point to: those that are here, or, where none are, those that
+/// were counted.
+fn known(trial: &TrialView) -> usize {
+    let counted = usize::try_from(trial.op_counts().all()).unwrap_or(usize::MAX);
+    if trial.ops.is_empty() { counted } else { trial.ops.len() }
 }
 
 /// Says what is left out of a timeline.
 fn say(trial: &TrialView, carried: bool, left: &mut Vec<String>) {
     let place =
         format!("{} seed {}", super::super::cells::place(&trial.scenario, &trial.arm), trial.seed);
-    if !carried && !trial.ops.is_empty() {
-        let (ops, most) = (grouped(trial.ops.len() as u64), grouped(OPS_MAX as u64));
-        left.push(format!("{place}: its {ops} operations; a page carries at most {most}."));
+    let ops = trial.op_counts().all();
+    if !carried && ops > 0 {
+        let most = grouped(OPS_MAX as u64);
+        let why = match trial.ops_left_out.trim() {
+            "" => format!("a page carries at most {most}"),
+            why => text(why),
+        };
+        left.push(format!("{place}, {}: its {} operations; {why}.", trial.purpose, grouped(ops)));
     }
-    let stray = trial.marks.iter().filter(|mark| mark.op >= trial.ops.len()).count();
+    let stray = trial.marks.iter().filter(|mark| mark.op >= known(trial)).count();
     let many = trial.marks.len().saturating_sub(stray).saturating_sub(MARKS_MAX);
     let windows = trial.windows.len().saturating_sub(WINDOWS_MAX);
     for (count, what) in [

@@ -1,0 +1,137 @@
+//! What injectors count, and how plans call it.
+//!
+//! A plan says `dropped >= 1`; the proxy counts "chunks dropped", the packet filter "packets
+//! dropped". Whether a fault counts what its plan asks for can be known before anything runs, so it
+//! is asked then: a term that nobody counts proves nothing, however long the run.
+
+use super::action::named;
+use super::watch::terms;
+use crate::spec::WindowSpec;
+use assay_nemesis::Carried;
+use assay_plan::landing::{Signal as Named, Term};
+use assay_plan::machine::Network;
+
+/// What the injector counts when it starts nodes again. That they are ready is for victims to show.
+pub const RESTARTED: &str = "restarted";
+/// Bytes that proxies have dropped, on all links together.
+const DROPPED_BYTES: &str = "dropped-bytes";
+
+/// What the injector of a fault counts, and how a plan calls it.
+const OWN: [(&str, &[&str]); 17] = [
+    ("dropped", &["chunks dropped", "packets dropped", "questions for names unanswered"]),
+    (
+        "delayed",
+        &["chunks delayed", "chunks limited", "chunks held", "packets delayed", "packets limited"],
+    ),
+    ("refused", &["connections refused"]),
+    ("resets", &["connections reset"]),
+    ("killed", &["processes gone"]),
+    ("stopped", &["processes stopped"]),
+    ("changed-bytes", &["bits and bytes different", "bytes of junk"]),
+    ("duplicated", &["chunks duplicated", "packets duplicated"]),
+    ("reordered", &["chunks reordered", "packets reordered"]),
+    ("sliced", &["chunks sliced"]),
+    ("failed-calls", &["calls failed"]),
+    ("held-calls", &["calls delayed"]),
+    ("moved-clock-reads", &["looks at a moved clock"]),
+    ("power-cuts", &["volumes cut"]),
+    ("frozen", &["groups frozen that use no processor time"]),
+    (
+        "throttled",
+        &[
+            "periods held back",
+            "times memory was refused or a process killed for it",
+            "bytes written under the limit",
+        ],
+    ),
+    ("limited", &["processes without a descriptor left", "volumes read-only"]),
+];
+
+/// Whether only the injector of the very fault can count it.
+pub fn is_own(term: &Term) -> bool {
+    matches!(term.signal, Named::Known(name) if OWN.iter().any(|(known, _)| *known == name))
+}
+
+/// Whether what was counted is what the term asks for.
+pub fn counts(what: &str, term: &Term) -> bool {
+    let Named::Known(name) = term.signal else { return false };
+    OWN.iter().any(|(known, counters)| *known == name && counters.contains(&what))
+}
+
+/// The terms of a window that only the injector of its fault can count.
+pub fn own_terms(spec: &WindowSpec) -> Vec<Term> {
+    terms(&spec.injector).unwrap_or_default().into_iter().filter(is_own).collect()
+}
+
+/// Terms of the injector that this fault does not count on such a network.
+pub fn uncounted(window: &WindowSpec, network: Network) -> Vec<String> {
+    let Ok(id) = named(&window.fault) else { return Vec::new() };
+    let Carried::Here { counter, .. } = id.row().carried else { return Vec::new() };
+    let counted = counted_as(counter);
+    let is_counted = |name: &str| match name {
+        RESTARTED => !counter.starts_with("chunks") && !counter.starts_with("connections"),
+        DROPPED_BYTES => network == Network::Proxies && counted.contains(&"dropped"),
+        // A counter that no plan has a name for is nobody's mistake.
+        name => counted.is_empty() || counted.contains(&name),
+    };
+    let asked = terms(&window.injector).unwrap_or_default();
+    let missing = asked.into_iter().filter_map(|term| match term.signal {
+        Named::Known(name) if !is_counted(name) => Some(name),
+        _ => None,
+    });
+    missing
+        .map(|name| {
+            let can = counted.join(", ");
+            format!("the injector of {} does not count `{name}`; it counts {can}", window.fault)
+        })
+        .collect()
+}
+
+/// How plans call what a fault counts, as the catalogue of faults names it.
+fn counted_as(counter: &str) -> Vec<&'static str> {
+    let is = |own: &&&str| counter.starts_with(**own);
+    let known = OWN.iter().filter(|(_, counters)| counters.iter().any(|own| is(&own)));
+    known.map(|(name, _)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::Depth;
+    use crate::samples::{machine, spec};
+    use assay_plan::landing::{SIGNALS, Side};
+
+    #[test]
+    fn what_no_injector_counts_is_refused_before_the_run() {
+        let mut window =
+            spec(&machine("linearizability:register"), Depth::Smoke, 1).windows[0].clone();
+        let rows = [
+            ("leader-iso", "dropped >= 1", Network::Proxies, true),
+            ("leader-iso", "dropped >= 1", Network::Switch, true),
+            ("leader-iso", "dropped-bytes >= 1", Network::Proxies, true),
+            ("leader-iso", "dropped-bytes >= 1", Network::Bridge, false),
+            ("leader-iso", "killed >= 1", Network::Proxies, false),
+            ("leader-iso", "restarted >= 1", Network::Proxies, false),
+            ("kill9", "killed >= 1 and restarted >= 1", Network::Proxies, true),
+            ("kill9", "stopped >= 1", Network::Proxies, false),
+            ("half-open", "delayed >= 1", Network::Proxies, true),
+            ("skew", "moved-clock-reads >= 1", Network::Proxies, true),
+            ("slow-disk", "throttled >= 1", Network::Proxies, true),
+            ("fsync-loss", "power-cuts >= 1", Network::Proxies, true),
+        ];
+        for (fault, injector, network, fine) in rows {
+            (window.fault, window.injector) = (fault.to_string(), injector.to_string());
+            let missing = uncounted(&window, network);
+            assert_eq!(missing.is_empty(), fine, "{fault}: {injector}: {missing:?}");
+        }
+    }
+
+    #[test]
+    fn every_signal_of_an_injector_is_counted_by_somebody() {
+        for signal in SIGNALS.iter().filter(|signal| signal.side == Side::Injector) {
+            let known = OWN.iter().any(|(name, _)| *name == signal.name);
+            let other = [RESTARTED, DROPPED_BYTES].contains(&signal.name);
+            assert!(known || other, "nobody counts `{}`", signal.name);
+        }
+    }
+}

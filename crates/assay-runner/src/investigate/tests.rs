@@ -1,0 +1,134 @@
+//! Violations that follow a rule, and what is found out about them.
+
+use super::*;
+use crate::arm::Depth;
+use crate::samples::{clean, machine, refuted, spec};
+use assay_verdict::Blame;
+
+const ALL: Allowance = Allowance { reruns: 100, time_ms: u64::MAX, nodes_min: None };
+
+/// Investigates a violation that shows where `rule` says so; also the names of all trials.
+fn look_into(
+    first: &TrialSpec,
+    allowance: Allowance,
+    rule: impl Fn(&TrialSpec) -> bool,
+) -> (Investigation, Vec<String>) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    let mut names = Vec::new();
+    let found = {
+        let mut run = |name: &str, spec: &TrialSpec, _: Purpose| -> Result<_, TrialError> {
+            names.push(name.to_string());
+            Ok(if rule(spec) { refuted(spec, 500) } else { clean(spec) })
+        };
+        investigate(&refuted(first, 500), allowance, &events, &mut run).expect("no trouble")
+    };
+    (found, names)
+}
+
+fn first() -> TrialSpec {
+    let mut spec = spec(&machine("linearizability:register"), Depth::Hardening, 1);
+    assert_eq!((spec.windows.len(), spec.workload.clients, spec.workload.keys), (3, 8, 4));
+    spec.system.nodes = 5;
+    spec
+}
+
+#[test]
+fn what_is_not_needed_is_left_out_and_the_system_is_blamed() {
+    let needs = |spec: &TrialSpec| {
+        let has_fault = spec.windows.iter().any(|window| window.id == "part-asym-1");
+        has_fault && spec.workload.clients >= 4 && spec.workload.mix.contains_key("write")
+    };
+    let allowance = Allowance { nodes_min: Some(3), ..ALL };
+    let (found, names) = look_into(&first(), allowance, needs);
+    let smallest = &found.smallest;
+    assert_eq!(found.reruns, [1, 1]);
+    assert!(found.reproduced() && found.minimal && found.not_reduced.is_none());
+    assert_eq!(smallest.duration_ms, 1_500, "a second after the witness");
+    let ids: Vec<&str> = smallest.windows.iter().map(|window| window.id.as_str()).collect();
+    assert_eq!((ids, smallest.workload.clients), (vec!["part-asym-1"], 4));
+    assert_eq!((smallest.workload.keys, smallest.system.nodes), (1, 3));
+    assert_eq!(smallest.workload.mix.keys().collect::<Vec<_>>(), ["write"], "one type is enough");
+    assert_eq!(found.events, [1_003, 4], "a fault and the three operations of the witness");
+    assert_eq!(found.tells.blame(), Blame::Sut, "{:?}", found.tells);
+    assert_eq!(found.tells.shows_without_fault, Some(false));
+    assert_eq!(found.tells.other_generator.as_deref(), Some("map"), "another, not another seed");
+    assert!(!names.contains(&"blame-other-draws".to_string()), "{names:?}");
+    let known_good = "the checker passes a known-good and refutes a known-bad history";
+    assert_eq!(found.tells.lines[0], known_good, "its own test was run");
+}
+
+#[test]
+fn the_whole_mix_is_never_taken_for_none() {
+    let needs = |spec: &TrialSpec| {
+        let mix = &spec.workload.mix;
+        mix.is_empty() || (mix.contains_key("read") && mix.contains_key("write"))
+    };
+    let (found, _) = look_into(&first(), ALL, needs);
+    assert_eq!(found.smallest.workload.mix.keys().collect::<Vec<_>>(), ["read", "write"]);
+    assert_eq!(found.smallest.system.nodes, 5, "nobody allowed a smaller cluster");
+}
+
+#[test]
+fn what_does_not_come_back_is_not_reduced_and_nobody_is_blamed() {
+    let (found, names) = look_into(&first(), ALL, |_| false);
+    assert_eq!((found.reruns, found.reductions), ([3, 0], 0));
+    assert!(found.not_reduced.as_deref().is_some_and(|why| why.contains("3 reruns")));
+    assert_eq!(found.events, [1_003, 1_003]);
+    assert_eq!(found.tells.blame(), Blame::Unknown);
+    let expected = ["blame-other-generator", "blame-other-draws", "blame-without-faults"];
+    assert_eq!(names[3..], expected);
+}
+
+#[test]
+fn a_second_generator_or_a_second_draw_clears_the_first() {
+    // By generator: which trials fail beside the first.
+    let rows = [
+        ("register", "map", Some(true), None, Blame::Sut),
+        ("register", "register", Some(false), Some(true), Blame::Sut),
+        ("register", "nothing", Some(false), Some(false), Blame::Unknown),
+    ];
+    for (generator, shows, other, draws, blame) in rows {
+        let mut first = first();
+        first.workload.generator = generator.to_string();
+        let again = first.seed;
+        let (found, _) =
+            look_into(&first, ALL, |spec| spec.seed == again || spec.workload.generator == shows);
+        assert_eq!(found.tells.other_generator_shows_it, other, "{shows}");
+        assert_eq!(found.tells.other_draws_show_it, draws, "{shows}");
+        assert_eq!(found.tells.blame(), blame, "{shows}");
+    }
+    // No generator stands in for a queue: nothing else is called one.
+    let mut queue = first();
+    queue.workload.generator = "queue".to_string();
+    queue.workload.mix.clear();
+    queue.check.names = vec!["linearizability:queue".to_string()];
+    let (found, _) = look_into(&queue, ALL, |_| true);
+    assert_eq!((found.tells.other_generator, found.tells.other_draws_show_it), (None, Some(true)));
+}
+
+#[test]
+fn when_the_allowance_is_used_up_what_is_left_still_fails_and_is_not_called_minimal() {
+    for reruns in 0..3 {
+        let needs = |spec: &TrialSpec| !spec.windows.is_empty();
+        let (found, _) = look_into(&first(), Allowance { reruns, ..ALL }, needs);
+        assert_eq!(found.reductions, reruns);
+        assert!(needs(&found.smallest), "{:?}", found.smallest);
+        assert!(!found.minimal, "{reruns}");
+    }
+}
+
+#[test]
+fn trouble_in_the_middle_ends_the_investigation() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    let mut left = 4;
+    let mut run = |_: &str, spec: &TrialSpec, _: Purpose| {
+        left -= 1;
+        if left == 0 { Err(TrialError::Interrupted) } else { Ok(refuted(spec, 500)) }
+    };
+    let ended = investigate(&refuted(&first(), 500), ALL, &events, &mut run);
+    assert!(matches!(ended, Err(TrialError::Interrupted)));
+}
