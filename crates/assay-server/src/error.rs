@@ -1,6 +1,7 @@
 //! What went wrong with a request, as clients read it.
 
 use crate::api::reply::Reply;
+use crate::log::log;
 use assay_ledger::keyed::{KEY_BYTES_MAX, StoreError, VALUE_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -129,7 +130,7 @@ impl ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> ApiError {
-        eprintln!("assay serve: {error}");
+        log(&error);
         match error {
             StoreError::Size { bytes, .. } => ApiError::too_large_to_keep(bytes, VALUE_BYTES_MAX),
             StoreError::KeySize { bytes, .. } => ApiError::too_large_to_keep(bytes, KEY_BYTES_MAX),
@@ -140,7 +141,7 @@ impl From<StoreError> for ApiError {
 
 impl From<serde_json::Error> for ApiError {
     fn from(error: serde_json::Error) -> ApiError {
-        eprintln!("assay serve: a record cannot be read or written: {error}");
+        log(format_args!("a record cannot be read or written: {error}"));
         ApiError::internal()
     }
 }

@@ -21,6 +21,7 @@ mod error;
 mod hub;
 mod limits;
 mod listen;
+mod log;
 mod names;
 pub mod net;
 mod placing;

@@ -1,5 +1,6 @@
 //! Connections: how many, and how long one may take to say what it wants.
 
+use crate::log::log;
 use axum::Router;
 use axum::extract::Request;
 use hyper::server::conn::http1;
@@ -31,7 +32,7 @@ pub async fn serve_connections(listener: TcpListener, router: Router) {
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                eprintln!("assay serve: cannot take a connection: {error}");
+                log(format_args!("cannot take a connection: {error}"));
                 tokio::time::sleep(TRY_AGAIN).await;
                 continue;
             }

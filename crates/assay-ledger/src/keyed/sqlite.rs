@@ -128,21 +128,54 @@ impl Store for SqliteStore {
         }
         let connection = &mut self.connection;
         let written = self.runtime.block_on(async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            for (key, value) in writes {
-                let query = match value {
-                    Some(value) => sqlx::query(
-                        "INSERT INTO pairs (key, value) VALUES (?, ?) \
-                         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                    )
-                    .bind(key)
-                    .bind(value),
-                    None => sqlx::query("DELETE FROM pairs WHERE key = ?").bind(key),
-                };
-                query.execute(&mut *transaction).await?;
+            let written = write_all(connection, writes).await;
+            if written.is_err() {
+                // A disk that is full has rolled it back already, and then there is none.
+                let _none = sqlx::query("ROLLBACK").execute(&mut *connection).await;
             }
-            transaction.commit().await
+            written
         });
         written.map_err(self.trouble("write"))
+    }
+}
+
+/// One transaction, begun and ended in words: SQLite ends one by itself when the disk is full, and
+/// whoever counts them for us would believe for ever that it goes on.
+async fn write_all(connection: &mut SqliteConnection, writes: &Writes) -> Result<(), sqlx::Error> {
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+    for (key, value) in writes {
+        let query = match value {
+            Some(value) => sqlx::query(
+                "INSERT INTO pairs (key, value) VALUES (?, ?) \
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            )
+            .bind(key)
+            .bind(value),
+            None => sqlx::query("DELETE FROM pairs WHERE key = ?").bind(key),
+        };
+        query.execute(&mut *connection).await?;
+    }
+    sqlx::query("COMMIT").execute(&mut *connection).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_was_full_takes_what_comes_when_there_is_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let pages = store.number("PRAGMA max_page_count = 8").expect("a setting");
+        assert_eq!(pages, 8);
+        let large: Writes = [("x/1".to_string(), Some(vec![1; 1 << 20]))].into_iter().collect();
+        for _ in 0..3 {
+            let refused = store.commit(&large).expect_err("there is no room");
+            assert!(refused.to_string().contains("full"), "{refused}");
+        }
+        assert_eq!(store.get("x/1").expect("readable"), None, "all or nothing");
+        store.number("PRAGMA max_page_count = 10000").expect("a setting");
+        store.commit(&large).expect("there is room again");
+        assert_eq!(store.get("x/1").expect("readable").map(|value| value.len()), Some(1 << 20));
     }
 }

@@ -10,6 +10,7 @@ use super::reply::Reply;
 use super::serve::{App, Call};
 use super::vaults::{self, NAME_MAX, open_vault};
 use crate::error::ApiError;
+use crate::log::log;
 use crate::names::now_ms;
 use crate::sealing::{Sealed, Sealer};
 use crate::store::{Unit, fields_of, folder};
@@ -154,7 +155,7 @@ fn check_url(url: &str) -> Result<(), &'static str> {
 
 fn seal(sealer: &Sealer, at: &str, secret: &str) -> Result<Sealed, ApiError> {
     sealer.seal(at, secret.as_bytes()).map_err(|error| {
-        eprintln!("assay serve: {error}");
+        log(error);
         ApiError::internal()
     })
 }

@@ -69,11 +69,15 @@ fn one_file(parts: Vec<Part>) -> Result<(String, String, Vec<u8>), ApiError> {
 
 fn write_object(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let temporary = directory.join(format!("{name}.new"));
-    let mut file = std::fs::File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&temporary, directory.join(name))?;
-    std::fs::File::open(directory)?.sync_all()
+    let write = || {
+        let mut file = std::fs::File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, directory.join(name))?;
+        std::fs::File::open(directory)?.sync_all()
+    };
+    // A disk that is full is not to be fuller.
+    write().inspect_err(|_| drop(std::fs::remove_file(&temporary)))
 }
 
 /// `GET /v1/files`

@@ -10,6 +10,7 @@ use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::{load_unit, missing};
 use crate::error::ApiError;
+use crate::log::log;
 use crate::names::now_ms;
 use crate::placing::{self, Mount};
 use crate::store::{Resource, SessionKey, SessionRecord, Stored, Unit, folder};
@@ -44,7 +45,7 @@ pub fn size_of(stored: Option<Stored>, place: &str, id: &str) -> Result<u64, Api
 
 /// Says that the disk refused; why stands in the log.
 pub fn disk_trouble(error: std::io::Error) -> ApiError {
-    eprintln!("assay serve: the directory of a session: {error}");
+    log(format_args!("the directory of a session: {error}"));
     ApiError::internal()
 }
 

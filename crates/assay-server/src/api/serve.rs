@@ -16,6 +16,7 @@ use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::limits::{Admission, Kind};
 use crate::listen::Peer;
+use crate::log::log;
 use crate::names::Names;
 use crate::sealing::Sealer;
 use crate::store::{Kernel, Reader, SessionKey, workspace_of};
@@ -129,7 +130,7 @@ pub async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Resp
         Ok(reply) => reply,
         Err(error) => {
             if error.status >= 500 {
-                eprintln!("assay serve: {request_id}: {} {}", error.status, error.message);
+                log(format_args!("{request_id}: {} {}", error.status, error.message));
             }
             error.reply(&request_id)
         }

@@ -9,6 +9,7 @@ use super::memory::{Entry, Message, Role, merged, recall};
 use super::options::{AcpConfig, EngineError};
 use super::toolbox::cut;
 use super::{Engine, Turn};
+use crate::log::log;
 use assay_agent::{
     Agent, AgentConfig, AgentEvent, Cancel, Helper, Outcome, ProcessAgent, Protection, Ran,
     Sandbox, Task, probe,
@@ -97,13 +98,13 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     let earlier = recall(&host.voice.reader, &host.voice.key, EARLIER_BYTES_MAX).await;
     let earlier = earlier.map_err(|_| Stop::Broken)?;
     let workspace = host.room.workspace().map_err(|error| {
-        eprintln!("assay serve: session {}: {error}", host.voice.key.id);
+        log(format_args!("session {}: {error}", host.voice.key.id));
         Stop::Broken
     })?;
     let uploads = has_files(&workspace.uploads()).then(|| workspace.uploads());
     let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &host.text);
-    let log = workspace.session().join("agent");
-    let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &log);
+    let notes = workspace.session().join("agent");
+    let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.sandbox = sandbox;
     // Dropped with the turn, whatever ends it.
     let cancel = CancelOnDrop(task.cancel.clone());
@@ -121,7 +122,7 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
         let _unheard = done.send(run(&agent, &task, &tell));
     });
     thread.map_err(|error| {
-        eprintln!("assay serve: session {}: no thread: {error}", host.voice.key.id);
+        log(format_args!("session {}: no thread: {error}", host.voice.key.id));
         Stop::Broken
     })?;
     let mut listener = Listener::default();

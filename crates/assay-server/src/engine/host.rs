@@ -10,6 +10,7 @@ use super::memory::{Entry, end_key, entry_key};
 use super::outputs::{Kept, gather, replace};
 use super::room::Room;
 use crate::error::ApiError;
+use crate::log::log;
 use crate::names::Names;
 use crate::net::Reach;
 use crate::sealing::Sealer;
@@ -129,7 +130,7 @@ impl Voice {
             Err(error) if error.status == 404 => Some(Err(Stop::Stale)),
             // The same would come of it each time.
             Err(error) => {
-                eprintln!("assay serve: session {}: {}", self.key.id, error.message);
+                log(format_args!("session {}: {}", self.key.id, error.message));
                 let is_large = error.status == 413;
                 Some(Err(if is_large { Stop::TooLarge } else { Stop::Broken }))
             }

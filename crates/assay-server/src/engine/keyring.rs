@@ -7,6 +7,7 @@
 use crate::api::Credential;
 use crate::api::find_credential;
 use crate::error::ApiError;
+use crate::log::log;
 use crate::sealing::Sealer;
 use crate::store::Reader;
 use hyper::header::HeaderValue;
@@ -79,7 +80,7 @@ impl KeyOf {
     /// If it is there and cannot be read.
     pub async fn header(&self) -> Result<Option<HeaderValue>, KeyError> {
         let trouble = |what: String| {
-            eprintln!("assay serve: {}: {what}", self.at);
+            log(format_args!("{}: {what}", self.at));
             KeyError
         };
         let found: Option<Credential> =

@@ -6,6 +6,7 @@
 use super::host::Voice;
 use super::room::Room;
 use crate::error::ApiError;
+use crate::log::log;
 use crate::names::now_ms;
 use crate::store::{SessionKey, Stored, Unit, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order};
@@ -38,7 +39,7 @@ pub struct Kept {
 /// Copies what is there; `None` if it cannot be taken as a whole, which leaves what was there.
 pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Vec<Kept>> {
     let failed = |why: String| {
-        eprintln!("assay serve: session {}: outputs were not taken: {why}", voice.key.id);
+        log(format_args!("session {}: outputs were not taken: {why}", voice.key.id));
     };
     // A session that was deleted meanwhile stays so.
     if !room.is_there() {

@@ -5,6 +5,7 @@
 //! returns, and nothing of a room when it is closed: only then may the next turn begin.
 
 use super::options::EngineError;
+use crate::log::log;
 use crate::net::{Client, Guard, Reach};
 use crate::store::SessionKey;
 use assay_sandbox::{
@@ -199,7 +200,7 @@ impl Room {
 
     /// What failed here is for the operator: it has paths of the machine in it.
     fn broken(&self, why: &str) -> Gave {
-        eprintln!("assay serve: session {}: a tool could not run: {why}", self.key.id);
+        log(format_args!("session {}: a tool could not run: {why}", self.key.id));
         Gave::text("the tool could not run; the log of the server says why", true)
     }
 

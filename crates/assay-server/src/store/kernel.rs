@@ -10,6 +10,7 @@ use super::unit::{After, Unit};
 use crate::counters::Counters;
 use crate::error::ApiError;
 use crate::hub::Hub;
+use crate::log::log;
 use crate::names::Names;
 use assay_ledger::keyed::{Store, StoreError, Transaction};
 use assay_session::Effect;
@@ -142,7 +143,7 @@ fn commit_group(
     let Unit { transaction, after, .. } = unit;
     let committed = transaction.commit();
     if let Err(error) = &committed {
-        eprintln!("assay serve: {error}");
+        log(error);
     }
     if committed.is_ok() {
         world.counters.commits.inc();

@@ -7,6 +7,7 @@ mod conformance;
 mod crash;
 #[path = "../../../assay-ledger/tests/stores/database.rs"]
 mod database;
+mod disk;
 mod endpoint;
 mod fetch;
 mod keyring;

@@ -24,7 +24,7 @@ pub struct Server {
     pub key: String,
     child: Child,
     setup: Setup,
-    _directory: tempfile::TempDir,
+    _directory: Option<tempfile::TempDir>,
 }
 
 /// What a server is started with.
@@ -65,10 +65,17 @@ impl Server {
     /// The same with more.
     pub fn with(setup: Setup) -> Server {
         let directory = tempfile::tempdir().expect("a directory");
-        let data = directory.path().join("data");
+        let mut server = Server::begin(directory.path(), setup);
+        server._directory = Some(directory);
+        server
+    }
+
+    /// The same in a directory that is there, with its log beside its data.
+    pub fn begin(directory: &Path, setup: Setup) -> Server {
+        let data = directory.join("data");
         let key = make_key_with(&data, "default", &setup.env);
         let (child, address) = spawn(&data, "127.0.0.1:0", &setup);
-        Server { data, address, key, child, setup, _directory: directory }
+        Server { data, address, key, child, setup, _directory: None }
     }
 
     /// Everything it has said so far.
