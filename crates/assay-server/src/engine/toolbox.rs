@@ -3,7 +3,7 @@
 //! Each call is durable before anything runs, and its result before anybody is told, in one commit
 //! with what the model will remember of it. Tools that need no leave run at once and beside each
 //! other; then somebody is asked for the others, for all of them together, and each runs when it is
-//! allowed.
+//! allowed. Where nothing runs first, the questions stand within the request that asked them.
 
 use super::fetch::{WEB_FETCH, fetch, fetch_definition};
 use super::host::{Host, Stop};
@@ -88,9 +88,35 @@ fn is_run(body: &Body) -> bool {
     }
 }
 
-/// Whether an event is a call.
-fn is_call(body: &Body) -> bool {
-    matches!(body, Body::CustomToolUse { .. } | Body::ToolUse { .. } | Body::McpToolUse { .. })
+/// Whether an event is a call that waits for an answer.
+fn is_question(body: &Body) -> bool {
+    match body {
+        Body::CustomToolUse { .. } => true,
+        Body::ToolUse { evaluated_permission, .. }
+        | Body::McpToolUse { evaluated_permission, .. } => *evaluated_permission == Permission::Ask,
+        _ => false,
+    }
+}
+
+/// All of them at once, for whoever has to answer.
+fn questions(asks: &[Asked]) -> Said {
+    let call = |(_, kind, wanted): &Asked| Call {
+        kind: *kind,
+        server: wanted.server.clone(),
+        name: wanted.name.clone(),
+        input: wanted.input.clone(),
+    };
+    Said::Calls(asks.iter().map(call).collect())
+}
+
+/// The same with questions before the end of the latest request: what it says comes first, then
+/// what it asks for.
+fn within_request(mut said: Vec<Said>, questions: Said) -> Vec<Said> {
+    let end = said.iter().rposition(|one| matches!(one, Said::RequestEnd { .. }));
+    let end = end.map(|at| said.remove(at));
+    said.push(questions);
+    said.extend(end);
+    said
 }
 
 fn result(call: &EventId, gave: &Gave) -> Said {
@@ -117,6 +143,9 @@ pub fn tool_result(call_id: &str, gave: &Gave) -> Value {
         "content": content})
 }
 
+/// A call that somebody is asked for: its place among the others, and who is asked.
+type Asked = (usize, CallKind, Wanted);
+
 /// What becomes of a call before anything runs.
 enum Fate {
     Run,
@@ -135,7 +164,7 @@ impl Host {
         wanted: Vec<Wanted>,
     ) -> Result<Vec<Gave>, Stop> {
         let mut gave: Vec<Option<Gave>> = vec![None; wanted.len()];
-        let (mut said, mut runs, mut asks) = (before, Vec::new(), Vec::new());
+        let (mut said, mut runs, mut asks) = (Vec::new(), Vec::new(), Vec::new());
         for (index, call) in wanted.into_iter().enumerate() {
             let (server, name) = (call.server.clone(), call.name.clone());
             let input = call.input.clone();
@@ -153,10 +182,19 @@ impl Host {
                 }
             }
         }
-        let events = if said.is_empty() { Vec::new() } else { self.say(said).await? };
-        self.run_all(&events, runs, &mut gave).await?;
-        if !asks.is_empty() {
-            self.ask_all(asks, &mut gave).await?;
+        let needs_leave = asks.iter().any(|(_, kind, _)| *kind == CallKind::Ask);
+        if runs.is_empty() && needs_leave {
+            let said = [within_request(before, questions(&asks)), said].concat();
+            let events = self.say(said).await?;
+            self.hear_all(&events, asks, &mut gave).await?;
+        } else {
+            let said = [before, said].concat();
+            let events = if said.is_empty() { Vec::new() } else { self.say(said).await? };
+            self.run_all(&events, runs, &mut gave).await?;
+            if !asks.is_empty() {
+                let events = self.say(vec![questions(&asks)]).await?;
+                self.hear_all(&events, asks, &mut gave).await?;
+            }
         }
         gave.into_iter().map(|gave| gave.ok_or(Stop::Broken)).collect()
     }
@@ -210,20 +248,16 @@ impl Host {
         Ok(())
     }
 
-    async fn ask_all(
+    /// Waits until all questions are answered, and does what is allowed.
+    async fn hear_all(
         &mut self,
-        asks: Vec<(usize, CallKind, Wanted)>,
+        events: &[Event],
+        asks: Vec<Asked>,
         gave: &mut [Option<Gave>],
     ) -> Result<(), Stop> {
-        let call = |(_, kind, wanted): &(usize, CallKind, Wanted)| Call {
-            kind: *kind,
-            server: wanted.server.clone(),
-            name: wanted.name.clone(),
-            input: wanted.input.clone(),
-        };
-        let events = self.say(vec![Said::Calls(asks.iter().map(call).collect())]).await?;
-        let ids = events.iter().filter(|event| is_call(&event.body)).map(|event| event.id.clone());
-        let mut open: BTreeMap<EventId, (usize, CallKind, Wanted)> = ids.zip(asks).collect();
+        let events = events.iter().filter(|event| is_question(&event.body));
+        let mut open: BTreeMap<EventId, Asked> =
+            events.map(|event| event.id.clone()).zip(asks).collect();
         while !open.is_empty() {
             let (id, answer) = self.answer().await?;
             let Some((index, _, wanted)) = open.remove(&id) else { continue };

@@ -54,6 +54,17 @@ impl Work<'_, '_> {
             }
             self.said(one)?;
         }
+        let has_asked = said.iter().any(|one| matches!(one, Said::Calls(_)));
+        if has_asked && !self.session.waits.is_empty() { self.pause() } else { Ok(()) }
+    }
+
+    /// Waits for answers, once all is said that came with the questions.
+    fn pause(&mut self) -> Result<(), Refusal> {
+        if self.session.open_span.is_some() {
+            return Err(Refusal::Engine("a wait within a request"));
+        }
+        self.set_state(TurnState::Paused);
+        self.requires_action();
         Ok(())
     }
 
@@ -150,8 +161,6 @@ impl Work<'_, '_> {
             };
             self.session.waits.push(Wait { id, kind });
         }
-        self.set_state(TurnState::Paused);
-        self.requires_action();
         Ok(())
     }
 

@@ -150,7 +150,8 @@ pub enum Said {
         /// Whether it failed.
         is_error: bool,
     },
-    /// It waits until all of these are answered.
+    /// It waits until all of these are answered. What else is said at the same time comes before
+    /// the wait: so a question can stand within the request that asks it.
     Calls(Vec<Call>),
     /// Something failed, and it goes on without.
     Trouble(SessionError),

@@ -222,8 +222,12 @@ fn a_restart_after_any_step_of_a_turn_leaves_a_usable_session() {
     let script: [fn(&mut World); 6] = [
         |world| assert!(world.take(Input::Send(vec![message("m"), message("n")]))),
         World::shell_dispatches,
-        |world| world.say(Said::RequestStart),
-        |world| world.say(Said::Calls(vec![call(CallKind::Custom), call(CallKind::Ask)])),
+        |world| world.say(vec![Said::RequestStart]),
+        |world| {
+            let end = Said::RequestEnd { is_error: false, usage: Usage::default() };
+            let calls = vec![call(CallKind::Custom), call(CallKind::Ask)];
+            world.say(vec![Said::Calls(calls), end]);
+        },
         |world| {
             let id = world.bench.last_id("agent.custom_tool_use");
             assert!(world.take(Input::Send(vec![result(&id, "4")])));
@@ -246,8 +250,8 @@ fn a_restart_after_any_step_of_a_turn_leaves_a_usable_session() {
 }
 
 impl World {
-    fn say(&mut self, said: Said) {
+    fn say(&mut self, said: Vec<Said>) {
         let turn = self.engine.clone().expect("it runs");
-        assert!(self.take(Input::Engine { turn, said: vec![said] }));
+        assert!(self.take(Input::Engine { turn, said }));
     }
 }

@@ -66,6 +66,28 @@ fn parallel_calls_are_waited_for_together_and_answered_once() {
     bench.say(&turn, &[Said::Finished]).expect("all are answered");
 }
 
+#[test]
+fn a_question_can_stand_within_its_request_and_no_wait_does() {
+    let mut bench = Bench::default();
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let end = Said::RequestEnd { is_error: false, usage: usage() };
+    let ask = || Said::Calls(vec![call(CallKind::Ask)]);
+    let open = bench.say(&turn, &[Said::RequestStart, ask()]).map(drop);
+    assert_eq!(open, Err(Refusal::Engine("a wait within a request")));
+    let custom = Said::Calls(vec![call(CallKind::Custom)]);
+    bench.say(&turn, &[Said::RequestStart, ask(), end, custom]).expect("current");
+    let expected = [
+        "span.model_request_start",
+        "agent.tool_use",
+        "span.model_request_end",
+        "agent.custom_tool_use",
+        "session.status_idle",
+    ];
+    assert_eq!(bench.names(2), expected, "one wait for all of them");
+    assert_eq!(bench.session.waits.len(), 2);
+}
+
 fn open_calls() -> Refusal {
     Refusal::Engine("a good end of a turn, or a new try, with open calls")
 }

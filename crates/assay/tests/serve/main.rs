@@ -17,6 +17,7 @@ mod malformed;
 mod mcp;
 mod model;
 mod openapi;
+mod order;
 mod outputs;
 mod postgres;
 mod requests;
