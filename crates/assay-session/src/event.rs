@@ -281,6 +281,8 @@ pub enum ErrorKind {
     ModelRateLimitedError,
     /// The model refused or failed.
     ModelRequestFailedError,
+    /// Whoever pays for the model does not.
+    BillingError,
     /// An MCP server cannot be reached.
     McpConnectionFailedError,
     /// An MCP server does not know who asks.

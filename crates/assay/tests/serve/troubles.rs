@@ -74,6 +74,31 @@ fn troubles_that_stay_end_the_turn_and_nothing_else() {
 }
 
 #[test]
+fn who_does_not_pay_is_told_so_and_nobody_is_asked_again() {
+    let endpoint = Endpoint::start();
+    let server = endpoint.server("");
+    let session = session(&server);
+    let cases = [
+        (Gives::Refusal(402, vec![AT_ONCE], "no credit"), "402: no credit"),
+        (Gives::StreamError("billing_error"), "so it is"),
+    ];
+    for (gives, words) in cases {
+        let before = endpoint.asked().len();
+        endpoint.give([gives]);
+        let events = server.turn(&session, "hi");
+        let expected = "status_running model_request_start model_request_end error status_idle";
+        assert_eq!(kinds(&events), expected, "{words}");
+        let error = &events[3]["error"];
+        let told = (&error["type"], &error["retry_status"]["type"]);
+        assert_eq!(told, (&json!("billing_error"), &json!("terminal")));
+        assert!(error["message"].as_str().expect("a message").contains(words), "{error}");
+        assert_eq!(endpoint.asked().len(), before + 1);
+    }
+    endpoint.give([says("Thanks.")]);
+    assert!(kinds(&server.turn(&session, "paid")).ends_with("message status_idle"));
+}
+
+#[test]
 fn an_interrupt_ends_a_request_that_never_ends() {
     let endpoint = Endpoint::start();
     let server = endpoint.server("");

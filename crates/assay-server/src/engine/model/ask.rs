@@ -220,6 +220,7 @@ fn said(kind: &str, message: &str) -> Trouble {
     let (known, again) = match kind {
         "rate_limit_error" => (ErrorKind::ModelRateLimitedError, Again::Later),
         "overloaded_error" => (ErrorKind::ModelOverloadedError, Again::Later),
+        "billing_error" => (ErrorKind::BillingError, Again::Never),
         "api_error" | "timeout_error" => (ErrorKind::ModelRequestFailedError, Again::Later),
         _ => (ErrorKind::ModelRequestFailedError, Again::Never),
     };
@@ -237,6 +238,7 @@ async fn read_error(answer: Response<Incoming>) -> Trouble {
     let message: String = message.chars().take(ERROR_CHARS_MAX).collect();
     let later = asked.map_or(Again::Later, Again::After);
     let (kind, again) = match status {
+        402 => (ErrorKind::BillingError, Again::Never),
         429 => (ErrorKind::ModelRateLimitedError, later),
         503 | 529 => (ErrorKind::ModelOverloadedError, later),
         408 | 500.. => (ErrorKind::ModelRequestFailedError, later),
