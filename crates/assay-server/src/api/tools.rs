@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 /// The built-in tools.
 const BUILT_IN: [&str; 8] =
     ["bash", "edit", "glob", "grep", "read", "web_fetch", "web_search", "write"];
+/// The one that nothing here can do: it can be switched off, and not on.
+const UNSUPPORTED: &str = "web_search";
 const TOOLS_MAX: usize = 128;
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 4096;
@@ -176,6 +178,11 @@ fn toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
             return Err(config.bad("type", "must be the same as `name`"));
         }
         let enabled = config.flag("enabled")?.unwrap_or(default["enabled"] == true);
+        if enabled && name == UNSUPPORTED {
+            let what =
+                "is not yet supported by this server: leave it out, or set `enabled` to false";
+            return Err(config.bad("name", &format!("`{name}` {what}")));
+        }
         config.finish()?;
         configs.push(json!({
             "type": name, "name": name, "enabled": enabled, "permission_policy": policy,
@@ -220,7 +227,7 @@ pub fn tool_access(agent: &Value, name: &str) -> Option<ToolAccess> {
         return Some(ToolAccess::Custom);
     }
     let set = tools.iter().find(|tool| tool["type"] == TOOLSET)?;
-    if !BUILT_IN.contains(&name) {
+    if !BUILT_IN.contains(&name) || name == UNSUPPORTED {
         return None;
     }
     configured(set, name)

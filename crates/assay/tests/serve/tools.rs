@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const SCRIPT: &str = r#"
+pub const SCRIPT: &str = r#"
 [[turn]]
 when = "write"
 steps = [{ call = "write", input = { path = "notes/a.txt", content = "kept" } }]
@@ -62,17 +62,17 @@ steps = [{ call = "web_search", input = { query = "x" } }, { say = "{answer}" }]
 steps = [{ say = "ok" }]
 "#;
 
-fn agent(configs: Value) -> Value {
+pub fn agent(configs: Value) -> Value {
     json!({"name": "a", "model": "scripted",
         "tools": [{"type": "agent_toolset_20260401", "configs": configs}]})
 }
 
-fn session(server: &Server) -> String {
+pub fn session(server: &Server) -> String {
     server.session_of(&agent(json!([])), &json!({"name": "e"}))
 }
 
 /// Names, texts and whether they failed, of all results.
-fn results(events: &[Value]) -> Vec<(String, bool)> {
+pub fn results(events: &[Value]) -> Vec<(String, bool)> {
     let results = events.iter().filter(|event| event["type"] == "agent.tool_result");
     let shown = |event: &Value| {
         let text = event["content"][0]["text"].as_str().expect("text").to_string();
@@ -103,9 +103,42 @@ fn tools_work_in_a_workspace_that_stays() {
     let other = self::session(&server);
     let (text, is_error) = results(&server.turn(&other, "read"))[0].clone();
     assert!(is_error, "{text}");
-    // What nothing here can do says so.
-    let (text, is_error) = results(&server.turn(&other, "web"))[0].clone();
-    assert!(is_error && text.contains("cannot run `web_search`"), "{text}");
+}
+
+#[test]
+fn what_nothing_here_can_do_cannot_be_switched_on() {
+    let server = Server::scripted(SCRIPT);
+    let toolset = |default: Value, config: Value| {
+        let set = json!({"type": "agent_toolset_20260401", "default_config": default,
+            "configs": [config]});
+        json!({"name": "a", "model": "scripted", "tools": [set]})
+    };
+    let (on, off) = (json!({"enabled": true}), json!({"enabled": false}));
+    let search = |more: Value| {
+        let mut config = more;
+        config["name"] = json!("web_search");
+        config
+    };
+    for config in [json!({}), on.clone(), json!({"permission_policy": {"type": "always_ask"}})] {
+        let answer = server.call("POST", "/v1/agents", &toolset(on.clone(), search(config)));
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        let expected = "tools[0].configs[0].name: `web_search` is not yet supported";
+        assert!(answer.message().starts_with(expected), "{}", answer.body);
+    }
+    for (default, config) in [(on, off.clone()), (off.clone(), json!({}))] {
+        let agent = server.ok("POST", "/v1/agents", &toolset(default, search(config)));
+        assert_eq!(agent["tools"][0]["configs"][0]["enabled"], false, "{agent}");
+    }
+    // Whoever takes the tools as they are has those that are there.
+    let agent = server.ok("POST", "/v1/agents", &agent(json!([])));
+    assert_eq!(agent["tools"][0]["configs"], json!([]), "{agent}");
+    let change = toolset(off, search(json!({"enabled": true})));
+    let path = format!("/v1/agents/{}", agent["id"].as_str().expect("an id"));
+    let answer = server.call("POST", &path, &json!({"tools": change["tools"]}));
+    assert_eq!((answer.status, answer.message().contains("web_search")), (400, true));
+    let events = server.turn(&session(&server), "web");
+    let error = events[events.len() - 2]["error"]["message"].as_str().expect("an error");
+    assert!(error.contains("no tool `web_search` that is enabled"), "{error}");
 }
 
 #[test]
@@ -145,7 +178,7 @@ fn files_of_a_session_are_seen_by_its_tools_and_cannot_be_changed() {
 }
 
 /// Processes of this machine with this in their command line.
-fn processes(with: &str) -> usize {
+pub fn processes(with: &str) -> usize {
     let all = std::fs::read_dir("/proc").expect("/proc").flatten();
     let has = |path: std::path::PathBuf| {
         let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
