@@ -135,9 +135,10 @@ fn environment(job: &Job, seen: &Places) -> Vec<(String, String)> {
         ("ASSAY_UPLOADS", text(&seen.uploads)),
         ("ASSAY_OUTPUTS", text(&seen.outputs)),
     ];
-    let own = own.map(|(name, value)| (name.to_string(), value));
+    let skills = seen.skills.as_deref().map(|skills| ("ASSAY_SKILLS", text(skills)));
+    let own = own.into_iter().chain(skills).map(|(name, value)| (name.to_string(), value));
     let given = job.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
-    own.into_iter().chain(given).collect()
+    own.chain(given).collect()
 }
 
 /// The directory below the workspace in which a shell ended, if it said one. The file is written

@@ -40,6 +40,8 @@ pub(crate) struct Places {
     pub workspace: PathBuf,
     /// What was uploaded; can only be read.
     pub uploads: PathBuf,
+    /// What the agent can look up, if there is anything; can only be read.
+    pub skills: Option<PathBuf>,
     /// What is collected at the end of a turn.
     pub outputs: PathBuf,
     /// Gone after the call.

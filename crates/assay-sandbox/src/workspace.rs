@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! SESSION/workspace   /workspace               where the tools work
+//! SESSION/skills      /workspace/skills        can only be read; only if it is there
 //! SESSION/uploads     /mnt/session/uploads     can only be read
 //! SESSION/outputs     /mnt/session/outputs     collected at the end of a turn
 //! SESSION/root        /                        empty here; what is inside is put together in it
@@ -112,6 +113,11 @@ impl Workspace {
         self.session.join("uploads")
     }
 
+    /// What tools can only read, too, if whoever made the session has put it there.
+    pub fn skills(&self) -> PathBuf {
+        self.session.join("skills")
+    }
+
     /// Puts a file where tools can read it, and only that. Directories of the name are made.
     ///
     /// # Errors
@@ -147,6 +153,7 @@ impl Workspace {
         Places {
             workspace: self.files(),
             uploads: self.uploads(),
+            skills: Some(self.skills()).filter(|skills| skills.is_dir()),
             outputs: self.outputs(),
             scratch: scratch.to_path_buf(),
             root: self.session.join("root"),

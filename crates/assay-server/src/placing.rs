@@ -1,10 +1,10 @@
 //! What stands in the directory of a session before its tools see it: copies of files and skills.
 //!
-//! The directory is laid out as sandboxes mount it: `uploads` can only be read inside, `workspace`
-//! is where tools work. Files are copied, never linked: what happens in a session happens to its
-//! copy. A copy is made durable below `moving` first, under the id of its resource, and then moved
-//! to where it belongs, by the thread that writes the record. So a record never stands without its
-//! bytes: what a crash left on the way is moved on, or taken away, by [`mend`].
+//! The directory is laid out as sandboxes mount it: `uploads` and `skills` can only be read inside,
+//! `workspace` is where tools work. Files are copied, never linked: what happens in a session
+//! happens to its copy. A copy is made durable below `moving` first, under the id of its resource,
+//! and then moved to where it belongs, by the thread that writes the record. So a record never
+//! stands without its bytes: what a crash left on the way is moved on, or taken away, by [`mend`].
 
 use std::fs::Permissions;
 use std::io::{Error, ErrorKind, Result};
@@ -13,9 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// What tools see as `/mnt/session/uploads`.
 const UPLOADS: &str = "uploads";
-/// Where tools work.
-const WORKSPACE: &str = "workspace";
-/// Where skills are within it.
+/// What tools see as `/workspace/skills`.
 const SKILLS: &str = "skills";
 /// Copies on their way.
 const MOVING: &str = "moving";
@@ -78,9 +76,11 @@ pub fn discard(session: &Path, id: &str) {
 /// # Errors
 /// If something cannot be read or written, or is neither a file nor a directory.
 pub fn place_skill(tree: &Path, session: &Path, name: &str) -> Result<()> {
-    let place = session.join(WORKSPACE).join(SKILLS).join(name);
-    unless_retired(tree, || copy_tree(tree, &place))?;
-    sync_directory(&session.join(WORKSPACE).join(SKILLS))
+    let skills = session.join(SKILLS);
+    std::fs::create_dir_all(&skills)?;
+    std::fs::set_permissions(&skills, Permissions::from_mode(0o755))?;
+    unless_retired(tree, || copy_tree(tree, &skills.join(name)))?;
+    sync_directory(&skills)
 }
 
 /// Does something with a tree that must be whole until the end: one that is [retired](retire) loses
@@ -105,6 +105,7 @@ pub fn retire(tree: &Path) -> Result<()> {
 
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
+    std::fs::set_permissions(to, Permissions::from_mode(0o755))?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let (kind, copy) = (entry.file_type()?, to.join(entry.file_name()));
@@ -246,7 +247,7 @@ mod tests {
         write_tree(&tree, &files).expect("written");
         assert_eq!(read_tree(&tree).expect("read"), files);
         place_skill(&tree, &session, "name").expect("placed");
-        assert_eq!(read_tree(&session.join("workspace/skills/name")).expect("read"), files);
+        assert_eq!(read_tree(&session.join("skills/name")).expect("read"), files);
         // Whatever was read of one that goes meanwhile may be a part of it.
         let late = unless_retired(&tree, || retire(&tree)).expect_err("it was there before");
         assert_eq!(late.kind(), ErrorKind::NotFound);

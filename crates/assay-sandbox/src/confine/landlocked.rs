@@ -22,6 +22,7 @@ pub(super) fn restrict(job: &Job, seen: &Places) -> Result<u32, Trouble> {
     let failed = |error: RulesetError| ("restricting files by Landlock", io::Error::other(error));
     let writable = [&seen.workspace, &seen.outputs, &seen.scratch];
     let mut readable: Vec<PathBuf> = vec![seen.uploads.clone()];
+    readable.extend(seen.skills.clone());
     let mut written: Vec<PathBuf> = writable.into_iter().cloned().collect();
     if job.tier == Tier::Landlock {
         readable.extend(PROGRAMS.iter().map(PathBuf::from));

@@ -37,6 +37,7 @@ pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
             Places {
                 workspace: PathBuf::from("/workspace"),
                 uploads: PathBuf::from("/mnt/session/uploads"),
+                skills: job.host.skills.as_ref().map(|_| PathBuf::from("/workspace/skills")),
                 outputs: PathBuf::from("/mnt/session/outputs"),
                 scratch: PathBuf::from("/tmp"),
                 root: PathBuf::from("/"),

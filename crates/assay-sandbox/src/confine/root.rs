@@ -126,6 +126,11 @@ fn session(job: &Job, root: &Path) -> io::Result<()> {
     let inside = root.join("workspace");
     bind(&job.host.workspace, &inside)?;
     set_flags(&inside, SAFE)?;
+    if let Some(skills) = &job.host.skills {
+        let inside = inside.join("skills");
+        make_plain(&inside)?;
+        bind_read_only(skills, &inside)?;
+    }
     let inside = root.join("mnt/session/outputs");
     bind(&job.host.outputs, &inside)?;
     set_flags(&inside, SAFE | MountFlags::NOEXEC)?;
@@ -135,6 +140,18 @@ fn session(job: &Job, root: &Path) -> io::Result<()> {
     tmpfs(&root.join("tmp"), job.limits.scratch_bytes, 0o1777)?;
     std::fs::create_dir_all(root.join("var"))?;
     symlink("/tmp", root.join("var/tmp"))
+}
+
+/// Makes a directory where tools can write. What they put there instead, in a sandbox that could
+/// not keep them from it, leads nowhere.
+fn make_plain(at: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(at) {
+        Ok(facts) if facts.is_dir() => return Ok(()),
+        Ok(_) => std::fs::remove_file(at)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    std::fs::create_dir(at)
 }
 
 fn bind_read_only(host: &Path, inside: &Path) -> io::Result<()> {

@@ -68,11 +68,12 @@ fn replace(seen: &Places, path: &ToolPath, content: &str) -> Result<bool, String
     if content.len() as u64 > FILE_BYTES_MAX {
         return Err(format!("{}: more than {FILE_BYTES_MAX} bytes", path.shown()));
     }
-    let Some(name) = path.below.file_name() else {
+    let below = path.within(seen).1;
+    let Some(name) = below.file_name() else {
         return Err(format!("{}: is a directory", path.shown()));
     };
     let says = |error: io::Error| path.says(&error);
-    let directory = parent(&path.top(seen)?, &path.below).map_err(says)?;
+    let directory = parent(&path.top(seen)?, below).map_err(says)?;
     let before = match statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(facts) => Some(facts),
         Err(Errno::NOENT) => None,

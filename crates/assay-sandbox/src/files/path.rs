@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+/// Where skills are in the workspace, if there are any.
+const SKILLS: &str = "skills";
 /// The longest path.
 const PATH_BYTES_MAX: usize = 4096;
 
@@ -92,9 +94,19 @@ impl ToolPath {
         ToolPath { area: self.area, below: self.below.join(below) }
     }
 
-    /// The directory of its area.
+    /// Which directory it leads below, and where there. Skills stand apart from the workspace
+    /// that they are seen in.
+    pub(super) fn within<'a>(&'a self, seen: &'a Places) -> (&'a Path, &'a Path) {
+        let skill = self.below.strip_prefix(SKILLS).ok();
+        match (self.area, &seen.skills, skill) {
+            (Area::Workspace, Some(skills), Some(below)) => (skills, below),
+            _ => (self.area.place(seen), &self.below),
+        }
+    }
+
+    /// That directory.
     pub(super) fn top(&self, seen: &Places) -> Result<File, String> {
-        File::open(self.area.place(seen)).map_err(|error| self.says(&error))
+        File::open(self.within(seen).0).map_err(|error| self.says(&error))
     }
 
     /// Opens a regular file to read. Links may lead around in their area.
@@ -102,7 +114,7 @@ impl ToolPath {
         // Without blocking, because a pipe would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let top = self.top(seen)?;
-        let file = open_below(&top, &self.below, flags, ResolveFlags::empty());
+        let file = open_below(&top, self.within(seen).1, flags, ResolveFlags::empty());
         let file = file.map_err(|error| self.says(&error))?;
         let facts = file.metadata().map_err(|error| self.says(&error))?;
         match (facts.is_file(), facts.is_dir()) {
@@ -121,6 +133,11 @@ impl ToolPath {
             Some(libc::ENOENT) => format!("{shown}: there is no such file"),
             Some(libc::EROFS | libc::EACCES) if self.area == Area::Uploads => {
                 format!("{shown}: uploads can only be read; copy it to /workspace")
+            }
+            Some(libc::EROFS | libc::EACCES)
+                if self.area == Area::Workspace && self.below.starts_with(SKILLS) =>
+            {
+                format!("{shown}: skills can only be read; copy it to elsewhere in /workspace")
             }
             _ => format!("{shown}: {error}"),
         }

@@ -30,11 +30,12 @@ impl Walk {
     pub(super) fn new(seen: &Places, path: &ToolPath) -> Result<Walk, String> {
         let top = path.top(seen)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let first = open_below(&top, &path.below, flags, ResolveFlags::empty());
+        let start = path.within(seen).1;
+        let first = open_below(&top, start, flags, ResolveFlags::empty());
         let facts = first.and_then(|file| file.metadata()).map_err(|error| path.says(&error))?;
         let kind = if facts.is_dir() { FileType::Directory } else { FileType::RegularFile };
         let waiting = vec![(PathBuf::new(), kind)];
-        Ok(Walk { top, start: path.below.clone(), waiting, entries: 0, is_cut: false })
+        Ok(Walk { top, start: start.to_path_buf(), waiting, entries: 0, is_cut: false })
     }
 
     /// Opens a file the walk has named.

@@ -1,7 +1,7 @@
 //! What tools do when nothing is wrong, and what they say when something is.
 
 use crate::Test;
-use crate::rig::{Place, Rig};
+use crate::rig::{Place, Rig, open_to_all};
 use assay_sandbox::{Capability, End, Tools};
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("files_are_found_by_name_and_by_content", &[], search),
     ("paths_are_the_same_everywhere", &[Capability::PrivateRoot], paths),
     ("uploads_can_only_be_read", &[Capability::Files], uploads),
+    ("skills_can_only_be_read", &[Capability::Files], skills),
     ("programs_say_how_they_ended", &[], ends),
     ("mistakes_are_told_to_the_model", &[], mistakes),
 ];
@@ -136,6 +137,47 @@ fn uploads(rig: &Rig) {
     for name in ["", "/x", "../x", "a/../b", "a//b", "a b", "."] {
         assert!(place.workspace.upload(name, b"").is_err(), "{name:?}");
     }
+}
+
+fn skills(rig: &Rig) {
+    let place = rig.place();
+    let (all, skill) = (place.workspace.skills(), place.workspace.skills().join("tables"));
+    std::fs::create_dir_all(&skill).expect("ours");
+    let manual = skill.join("SKILL.md");
+    std::fs::write(&manual, "given\n").expect("ours");
+    [&all, &skill, &manual].into_iter().for_each(|path| open_to_all(path));
+    let read = |path: &str| {
+        let read = place.call("read", json!({ "path": path }));
+        assert!(!read.is_error && read.text.contains("given"), "{}", read.text);
+    };
+    let edit = json!({"path": "skills/tables/SKILL.md", "old_string": "given", "new_string": "x"});
+    let changes = [
+        ("write", json!({"path": "skills/tables/SKILL.md", "content": "x"})),
+        ("write", json!({"path": "/workspace/skills/tables/new", "content": "x"})),
+        ("write", json!({"path": "skills/new/SKILL.md", "content": "x"})),
+        ("edit", edit),
+    ];
+    for (tool, input) in changes {
+        let refused = place.call(tool, input);
+        assert!(
+            refused.is_error && refused.text.contains("skills can only be read"),
+            "{refused:?}"
+        );
+    }
+    read("skills/tables/SKILL.md");
+    let found = place.call("glob", json!({"pattern": "**", "path": "skills"})).text;
+    assert_eq!(found, "/workspace/skills/tables/SKILL.md");
+    let shell = place.sh(
+        "cd $ASSAY_SKILLS; echo x > tables/SKILL.md; rm -rf tables; mkdir new; mv tables other; \
+         ln -s . link; cat tables/SKILL.md; ls | wc -l",
+    );
+    assert!(shell.ends_with("given\n1\n"), "{shell}");
+    // Whatever becomes of the name where they are seen, they are what they were.
+    place.sh("cd $ASSAY_WORKSPACE; mv skills other; rm -rf skills; ln -s /tmp skills");
+    read("/workspace/skills/tables/SKILL.md");
+    assert_eq!(std::fs::read_to_string(&manual).expect("still there"), "given\n");
+    let plain = rig.place().call("write", json!({"path": "skills/a", "content": "b"}));
+    assert!(!plain.is_error, "without skills it is a directory like others: {}", plain.text);
 }
 
 fn ends(rig: &Rig) {

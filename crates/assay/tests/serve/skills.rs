@@ -39,7 +39,7 @@ fn a_session_has_the_version_of_a_skill_that_was_the_newest_when_it_began() {
     server.kill_and_restart();
     let read = |session: &Value| {
         let directory = server.data.join("workspaces/default").join(id(session));
-        std::fs::read_to_string(directory.join("workspace/skills/tables/x/notes.txt"))
+        std::fs::read_to_string(directory.join("skills/tables/x/notes.txt"))
     };
     assert_eq!(read(&first).expect("placed"), "one");
     assert_eq!(read(&later).expect("placed"), "two");
@@ -97,6 +97,44 @@ fn an_agent_is_told_which_skills_it_has_and_where_they_are() {
     server.turn(&later, "hi");
     let system = endpoint.asked()[2]["system"].to_string();
     assert!(system.contains("Draws chairs.") && !system.contains("Reads"), "{system}");
+}
+
+const TAMPERS: &str = r#"
+[[turn]]
+when = "tamper"
+steps = [
+    { call = "read", input = { path = "/workspace/NOTES" } },
+    { call = "write", input = { path = "NOTES", content = "two" } },
+    { call = "write", input = { path = "/workspace/skills/other/SKILL.md", content = "two" } },
+    { call = "edit", input = { path = "NOTES", old_string = "o", new_string = "t" } },
+    { call = "bash", input = { command = "echo two > $ASSAY_SKILLS/tables/x/notes.txt" } },
+    { call = "bash", input = { command = "rm -r $ASSAY_SKILLS/tables/x" } },
+    { call = "bash", input = { command = "mkdir $ASSAY_SKILLS/new" } },
+    { call = "bash", input = { command = "cat $ASSAY_SKILLS/tables/x/notes.txt" } },
+    { call = "bash", input = { command = "cd $ASSAY_WORKSPACE; mv skills a; ln -s / skills; :" } },
+    { call = "read", input = { path = "NOTES" } },
+]
+"#;
+
+#[test]
+fn tools_can_read_the_skills_of_their_session_and_not_change_them() {
+    let mut server = Server::scripted(&TAMPERS.replace("NOTES", "skills/tables/x/notes.txt"));
+    let skill = upload(&server, "/v1/skills", "tables", "one");
+    let agent = json!({"skills": [{"type": "custom", "skill_id": id(&skill)}]});
+    let session = server.ok("POST", "/v1/sessions", &server.place(&agent));
+    for _ in 0..2 {
+        let gave = super::tools::results(&server.turn(id(&session), "tamper"));
+        let failed: Vec<bool> = gave.iter().map(|(_, is_error)| *is_error).collect();
+        let expected = [false, true, true, true, true, true, true, false, false, false];
+        assert_eq!(failed, expected, "{gave:?}");
+        for index in [0, 7, 9] {
+            assert!(gave[index].0.contains("one"), "{gave:?}");
+        }
+        for index in [1, 2, 3] {
+            assert!(gave[index].0.contains("skills can only be read"), "{gave:?}");
+        }
+        server.kill_and_restart();
+    }
 }
 
 #[test]
