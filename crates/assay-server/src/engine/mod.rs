@@ -19,6 +19,7 @@ mod play;
 mod room;
 mod runner;
 mod script;
+mod seats;
 mod toolbox;
 
 pub use engines::{Engines, Offer};

@@ -5,6 +5,7 @@
 //! returns, and nothing of a room when it is closed: only then may the next turn begin.
 
 use super::options::EngineError;
+use super::seats::{Seat, Seats};
 use crate::log::log;
 use crate::net::{Client, Guard, Reach};
 use crate::store::SessionKey;
@@ -20,10 +21,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Calls of one session at a time.
 const CALLS_MAX: usize = 8;
-/// Calls of all sessions at a time; each has a thread and two processes.
+/// Calls of all sessions at a time, and of those of one workspace; each has a thread and two
+/// processes.
 const ALL_CALLS_MAX: usize = 32;
-/// Programs of all sessions at a time that are agents themselves.
+const OWN_CALLS_MAX: usize = 24;
+/// Programs at a time that are agents themselves, of all sessions and of one workspace.
 const ALL_PROGRAMS_MAX: usize = 32;
+const OWN_PROGRAMS_MAX: usize = 24;
 
 /// Makes rooms.
 #[derive(Debug)]
@@ -37,8 +41,8 @@ pub struct Sandboxes {
     pub client: Client,
     /// Decides whom.
     pub guard: Guard,
-    calls: Arc<Semaphore>,
-    programs: Arc<Semaphore>,
+    calls: Arc<Seats>,
+    programs: Arc<Seats>,
 }
 
 impl Sandboxes {
@@ -64,8 +68,8 @@ impl Sandboxes {
             place,
             client,
             guard,
-            calls: Arc::new(Semaphore::new(ALL_CALLS_MAX)),
-            programs: Arc::new(Semaphore::new(ALL_PROGRAMS_MAX)),
+            calls: Arc::new(Seats::new(ALL_CALLS_MAX, OWN_CALLS_MAX)),
+            programs: Arc::new(Seats::new(ALL_PROGRAMS_MAX, OWN_PROGRAMS_MAX)),
         };
         let usual = match kind {
             ProviderKind::Local => Reach::Nothing,
@@ -180,7 +184,9 @@ impl Room {
         let closed = || Gave::text("the turn is over", true);
         let Ok(permit) = self.calls.clone().acquire_owned().await else { return closed() };
         // Whoever is interrupted here is dropped, and waits no more.
-        let Ok(seat) = self.sandboxes.calls.clone().acquire_owned().await else { return closed() };
+        let Some(seat) = self.sandboxes.calls.take(&self.key.workspace).await else {
+            return closed();
+        };
         let (room, name) = (self.clone(), name.to_string());
         let input = Value::Object(input.clone());
         let called = tokio::task::spawn_blocking(move || {
@@ -259,8 +265,8 @@ impl Room {
     }
 
     /// A place among the programs of all sessions. It is kept for as long as one runs.
-    pub(super) async fn program_seat(&self) -> Option<OwnedSemaphorePermit> {
-        self.sandboxes.programs.clone().acquire_owned().await.ok()
+    pub(super) async fn program_seat(&self) -> Option<Seat> {
+        self.sandboxes.programs.take(&self.key.workspace).await
     }
 
     /// Ends what runs, waits until nothing of it is left, and lets go of the directories. Whether

@@ -23,6 +23,7 @@ mod postgres;
 mod requests;
 mod resources;
 mod results;
+mod seats;
 mod server;
 mod sizes;
 mod skills;

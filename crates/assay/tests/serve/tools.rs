@@ -220,40 +220,6 @@ fn an_interrupt_ends_all_processes_of_a_tool_before_the_next_turn() {
 }
 
 #[test]
-fn all_sessions_together_run_so_many_tools_and_who_waits_can_be_interrupted() {
-    const ALL_MAX: usize = 32;
-    const SESSION_MAX: usize = 8;
-    let seconds = format!("96{}.25", std::process::id());
-    let sleep = format!("{{ call = \"bash\", input = {{ command = \"sleep {seconds}\" }} }},");
-    let script = SCRIPT.replacen(
-        "[[turn]]",
-        &format!(
-            "[[turn]]\nwhen = \"crowd\"\nsteps = [{{ calls = [{}] }}]\n\n[[turn]]",
-            sleep.repeat(SESSION_MAX)
-        ),
-        1,
-    );
-    let server = Server::scripted(&script);
-    let crowd: Vec<String> = (0..ALL_MAX / SESSION_MAX).map(|_| session(&server)).collect();
-    crowd.iter().for_each(|session| drop(server.say(session, "crowd")));
-    wait_for("as many as may run", || processes(&seconds) == ALL_MAX);
-    let (late, patient, other) = (session(&server), session(&server), session(&server));
-    let interrupt = json!({"events": [{"type": "user.interrupt"}]});
-    server.say(&late, "once");
-    let sent = server.say(&patient, "once");
-    // Time passes, measured in what others do meanwhile.
-    (0..20).for_each(|_| drop(server.turn(&other, "hello")));
-    let gave = |session: &str| results(&server.listed(session)).len();
-    assert_eq!((gave(&late), gave(&patient)), (0, 0), "more than {ALL_MAX} ran");
-    server.ok("POST", &events_path(&late), &interrupt);
-    let events = server.turn(&late, "hello");
-    assert!(events.iter().any(|event| event["type"] == "agent.message"), "{events:?}");
-    assert_eq!((processes(&seconds), gave(&patient)), (ALL_MAX, 0));
-    server.ok("POST", &events_path(&crowd[0]), &interrupt);
-    assert_eq!(results(&server.after(&patient, &sent))[0].0, "ran\n", "there is room again");
-}
-
-#[test]
 fn a_tool_does_not_outlive_a_server_that_is_killed_and_is_not_run_again() {
     let seconds = format!("97{}.25", std::process::id());
     let mut server = sleeper(&seconds);
