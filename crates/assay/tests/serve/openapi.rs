@@ -2,7 +2,7 @@
 
 use super::client::request;
 use super::server::{Server, here, needed};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::Command;
 
 /// The version that `scripts/install-deps.sh` installs.
@@ -47,15 +47,50 @@ fn every_route_of_the_document_answers_and_none_with_a_5xx() {
     }
 }
 
+#[test]
+fn an_error_has_the_type_that_the_document_says() {
+    let server = Server::start();
+    let document = document(&server);
+    let described = |status: u16| {
+        let response = &document["components"]["responses"][format!("Error{status}")];
+        let shape = response["content"]["application/json"]["schema"]["$ref"].as_str();
+        let shape = shape.expect("a shape").rsplit('/').next().expect("a name");
+        let kinds = &document["components"]["schemas"][shape]["properties"]["error"]["properties"];
+        let text = response["description"].as_str().expect("a text").to_string();
+        (kinds["type"]["enum"].clone(), text)
+    };
+    let large = json!({"name": "x".repeat(2 << 20)});
+    let given = [
+        server.call("POST", "/v1/agents", &json!({})),
+        request(server.address, "GET", "/v1/agents", &[], "").expect("an answer"),
+        server.call("GET", "/v1/agents/none", &Value::Null),
+        server.call("POST", "/v1/agents", &large),
+    ];
+    let statuses = [400, 401, 404, 413];
+    assert_eq!(given.each_ref().map(|answer| answer.status), statuses);
+    for answer in given {
+        let (kinds, _) = described(answer.status);
+        assert_eq!(kinds, json!([answer.json()["error"]["type"]]), "{}", answer.status);
+    }
+    // It is more than the body that can be too large.
+    let (kinds, text) = described(413);
+    assert_eq!(kinds, json!(["request_too_large"]));
+    for word in ["body", "file", "record"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
 /// What ends the session and the agent that the others ask for, and what never ends.
 const ENDINGS: [&str; 3] = ["SessionDelete", "SessionArchive", "AgentArchive"];
 const STREAM: &str = "EventStream";
 
 /// Asks what the document allows, of a session and an agent that are there.
 fn ask(server: &Server, selection: &[&str]) {
-    let tester = needed(&format!("python/schemathesis-{SCHEMATHESIS}/bin/st"));
-    // It reads its settings and keeps its notes where it runs.
-    let ended = Command::new(tester)
+    let programs = format!("python/schemathesis-{SCHEMATHESIS}/bin");
+    // Not by itself: it says where its interpreter was when it was installed.
+    let ended = Command::new(needed(&format!("{programs}/python3")))
+        .arg(needed(&format!("{programs}/st")))
+        // It reads its settings and keeps its notes where it runs.
         .current_dir(&server.data)
         .args(["run", "--no-color", "--seed", "9", "--max-examples", "12"])
         .args(["--checks", CHECKS, "--request-timeout", "30"])

@@ -24,16 +24,31 @@ use utoipa::openapi::{
 const JSON: &str = "application/json";
 /// What every route with a key may answer besides 200.
 const ERRORS: [u16; 7] = [400, 401, 404, 408, 413, 429, 529];
-/// What an error means.
-const MEANINGS: [(u16, &str); 8] = [
-    (400, "Something about the request is wrong; the message says what"),
-    (401, "No key, a wrong one or a revoked one"),
-    (404, "There is no such thing for this caller, or a beta header is missing"),
-    (408, "The body took too long"),
-    (409, "It does not fit to what is there"),
-    (413, "The body is too large"),
-    (429, "The workspace has too much of something; `retry-after` says when to try again"),
-    (529, "The server has too much of something; `retry-after` says when to try again"),
+const INVALID: &str = "invalid_request_error";
+/// The type of each error, and what it means.
+const MEANINGS: [(u16, &str, &str); 8] = [
+    (400, INVALID, "Something about the request is wrong; the message says what"),
+    (401, "authentication_error", "No key, a wrong one or a revoked one"),
+    (404, "not_found_error", "No such thing for this caller, or a beta header is missing"),
+    (408, INVALID, "The body took too long"),
+    (409, INVALID, "It does not fit to what is there; `x-should-retry` is false"),
+    (
+        413,
+        "request_too_large",
+        "The body, or a file in it, is larger than this route takes; or what was asked for would \
+         make a record that is larger than can be kept. The message says which, and nothing was \
+         done",
+    ),
+    (
+        429,
+        "rate_limit_error",
+        "The workspace has too much of something; `retry-after` says when to try again",
+    ),
+    (
+        529,
+        "overloaded_error",
+        "The server has too much of something; `retry-after` says when to try again",
+    ),
 ];
 
 /// The document. It is made once.
@@ -66,8 +81,9 @@ fn describe() -> OpenApi {
     let components = shapes::all()
         .into_iter()
         .fold(ComponentsBuilder::new(), |all, (name, shape)| all.schema(name, shape));
-    let components = MEANINGS.iter().fold(components, |all, (status, what)| {
-        all.response(format!("Error{status}"), error(what))
+    let components = MEANINGS.iter().fold(components, |all, (status, kind, what)| {
+        all.schema(format!("Error{status}Reply"), error_shape(kind))
+            .response(format!("Error{status}"), error(*status, what))
     });
     let components = components
         .security_scheme("key", header("x-api-key"))
@@ -184,9 +200,29 @@ fn answer(answer: Answer) -> Response {
         .build()
 }
 
-fn error(description: &str) -> Response {
-    let content = Content::new(Some(Ref::from_schema_name("ErrorReply")));
+fn error(status: u16, description: &str) -> Response {
+    let content = Content::new(Some(Ref::from_schema_name(format!("Error{status}Reply"))));
     ResponseBuilder::new().description(description).content(JSON, content).build()
+}
+
+/// The envelope of an error of this type.
+fn error_shape(kind: &str) -> Schema {
+    let object = || ObjectBuilder::new().schema_type(Type::Object);
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let one = |value: &str| text().enum_values(Some([value]));
+    let detail = object()
+        .property("type", one(kind))
+        .required("type")
+        .property("message", text())
+        .required("message");
+    let reply = object()
+        .property("type", one("error"))
+        .required("type")
+        .property("error", detail)
+        .required("error")
+        .property("request_id", text().pattern(Some("^req_")))
+        .required("request_id");
+    reply.into()
 }
 
 /// Objects with named fields have no others, unless they say so.

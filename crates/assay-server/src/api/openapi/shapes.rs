@@ -60,8 +60,6 @@ pub fn all() -> Vec<Named> {
         named::<Metadata>(),
         named::<MetadataChange>(),
         named::<Health>(),
-        named::<ErrorReply>(),
-        named::<ErrorDetail>(),
         named::<Deleted>(),
     ];
     own.into_iter().chain(work::all()).chain(library::all()).collect()
@@ -71,22 +69,6 @@ pub fn all() -> Vec<Named> {
 struct Health {
     #[schema(pattern = "^ok$")]
     status: String,
-}
-
-#[derive(ToSchema)]
-struct ErrorReply {
-    #[schema(pattern = "^error$")]
-    r#type: String,
-    error: ErrorDetail,
-    #[schema(pattern = "^req_")]
-    request_id: String,
-}
-
-#[derive(ToSchema)]
-struct ErrorDetail {
-    #[schema(pattern = "^[a-z]+(_[a-z]+)*$")]
-    r#type: String,
-    message: String,
 }
 
 #[derive(ToSchema)]
