@@ -7,8 +7,8 @@
 //! How it is made: [`store`] has one thread that writes, and takes the pure steps of
 //! `assay-session` in transactions of [`assay_ledger::keyed`]; `hub` tells streams what is durable;
 //! [`api`] checks and answers requests; [`engine`] plays the turns, with a script, a model behind
-//! an endpoint or an agent that is a program; [`net`] is who is asked for that; [`console`] is for
-//! people.
+//! an endpoint or an agent that is a program; [`net`] is who is asked for that, and `oauth` renews
+//! what they are shown; [`console`] is for people.
 //!
 //! *Leaves to others* the machine of a session (`assay-session`), the database (`assay-ledger`),
 //! where tools run (`assay-sandbox`) and how programs are supervised (`assay-agent`).
@@ -24,6 +24,7 @@ mod listen;
 mod log;
 mod names;
 pub mod net;
+mod oauth;
 mod placing;
 mod run;
 mod sealing;

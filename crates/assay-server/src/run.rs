@@ -5,12 +5,13 @@ use crate::api::{
 };
 use crate::console::{self, Shelf};
 use crate::counters::{Counters, count_sessions};
-use crate::engine::{EngineError, EngineOptions, Engines, Runner};
+use crate::engine::{EngineError, EngineOptions, Engines, Runner, Sandboxes};
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::limits::{Admission, Limits};
 use crate::listen::serve_connections;
 use crate::names::Names;
+use crate::oauth::Renewer;
 use crate::sealing::{MasterKeyError, MasterKeySource, Sealed, Sealer, find_master_key};
 use crate::store::{
     BindingError, Kernel, KeyError, OpenStore, Reader, StorePlace, add_key, bind, folder, new_key,
@@ -171,6 +172,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
     sweep_all(&reader, &options.data).await.map_err(lost)?;
     let objects = options.data.join(OBJECTS);
+    let renewer = start_renewer(&kernel, &reader, &sealer, &engines);
     let runner = Runner {
         kernel: kernel.clone(),
         reader: reader.clone(),
@@ -179,7 +181,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         owner: names.next("proc_"),
         holds: options.data.join(HOLDS),
         objects: objects.clone(),
-        sealer: sealer.clone(),
+        renewer: renewer.clone(),
     };
     let runner = tokio::spawn(runner.run(wanted));
     let demo = match options.demo {
@@ -188,9 +190,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     };
     let mut terminated = signal(SignalKind::terminate()).map_err(ServeError::Start)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(ServeError::Start)?;
-    let listen = |source| ServeError::Listen { address: options.listen.clone(), source };
-    let listener = TcpListener::bind(&options.listen).await.map_err(listen)?;
-    let address = listener.local_addr().map_err(ServeError::Start)?;
+    let (listener, address) = listen(&options.listen).await?;
     let app = Arc::new(App {
         kernel,
         reader,
@@ -200,6 +200,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         skills: options.data.join(SKILLS),
         workspaces: options.data.join(WORKSPACES),
         sealer,
+        renewer,
         admission: Arc::new(Admission::new(options.limits)),
         counters,
         engines,
@@ -214,6 +215,27 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }
+}
+
+/// What renews credentials, by a clock too.
+fn start_renewer(
+    kernel: &Kernel,
+    reader: &Reader,
+    sealer: &Arc<Sealer>,
+    engines: &Engines,
+) -> Arc<Renewer> {
+    let Sandboxes { client, guard, .. } = &*engines.sandboxes;
+    let (kernel, reader, sealer) = (kernel.clone(), reader.clone(), sealer.clone());
+    let renewer = Arc::new(Renewer::new(kernel, reader, sealer, client.clone(), guard.clone()));
+    tokio::spawn(renewer.clone().tick());
+    renewer
+}
+
+async fn listen(address: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |source| ServeError::Listen { address: address.to_string(), source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(ServeError::Start)?;
+    Ok((listener, address))
 }
 
 /// Whoever was just refused because of it hears so before the connections go.

@@ -1,9 +1,11 @@
 //! Credentials: secrets that come in and never go out, with what may be known about them.
 //!
-//! The part that clients see and the sealed secret are one record; the secret is sealed before it
-//! reaches the thread that writes, and no answer, event, log or error is made from it.
+//! What is kept of one stands in [`Credential`]. No answer, event, log or error is made from what
+//! is secret; requests that are refused do not get it back either.
 
 use super::agents::list_stored;
+use super::auth::{Auth, RefreshWish, change_refresh, new_refresh, parse_auth};
+use super::credential::{ALL_MAX, Credential, credentials_of, folder_of, purge};
 use super::fields::Fields;
 use super::query::Times;
 use super::reply::Reply;
@@ -12,189 +14,83 @@ use super::vaults::{self, NAME_MAX, open_vault};
 use crate::error::ApiError;
 use crate::log::log;
 use crate::names::now_ms;
-use crate::sealing::{Sealed, Sealer};
-use crate::store::{Unit, fields_of, folder};
-use assay_ledger::keyed::{KeyRange, Order, Store};
+use crate::oauth::{RefreshSecrets, refresh_record};
+use crate::sealing::{SealError, Sealed, Sealer};
+use crate::store::{fields_of, folder};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Credentials of a vault that are not archived, and all.
+/// Credentials of a vault that are not archived.
 const ACTIVE_MAX: usize = 20;
-const ALL_MAX: usize = 1000;
-const URL_MAX: usize = 2048;
-const SECRET_MAX: usize = 16 * 1024;
 
-/// What is kept of a credential.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Credential {
-    /// What clients see.
-    pub wire: Map<String, Value>,
-    /// What they do not; gone when it is archived.
-    pub sealed: Option<Sealed>,
-}
-
-impl Credential {
-    fn is_archived(&self) -> bool {
-        self.wire.get("archived_at").is_some_and(|at| !at.is_null())
-    }
-
-    fn url(&self) -> &str {
-        let auth = self.wire.get("auth");
-        auth.and_then(|auth| auth["mcp_server_url"].as_str()).unwrap_or_default()
-    }
-}
-
-/// Forgets the secret.
-pub fn purge(credential: &mut Credential, now: &str) {
-    if !credential.is_archived() {
-        credential.sealed = None;
-        credential.wire.insert("archived_at".into(), now.into());
-        credential.wire.insert("updated_at".into(), now.into());
-    }
-}
-
-fn missing(id: &str) -> ApiError {
+/// That there is none.
+pub fn missing(id: &str) -> ApiError {
     ApiError::not_found(format!("Credential {id} not found"))
 }
 
-fn folder_of(workspace: &str, vault: &str) -> String {
-    format!("{}/{workspace}/{vault}", folder::CREDENTIALS)
+fn seal(sealer: &Sealer, at: &str, secret: &[u8]) -> Result<Sealed, ApiError> {
+    sealer.seal(at, secret).map_err(unsealed)
 }
 
-/// All credentials of a vault, with their keys.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn credentials_of(
-    unit: &mut Unit,
-    workspace: &str,
-    vault: &str,
-) -> Result<Vec<(String, Credential)>, ApiError> {
-    let range = KeyRange::below(&folder_of(workspace, vault), Order::Ascending);
-    let pairs = unit.transaction.scan(&range, ALL_MAX)?;
-    let read = |(key, value): (String, Vec<u8>)| Ok((key, serde_json::from_slice(&value)?));
-    pairs.into_iter().map(read).collect()
+fn unsealed(error: SealError) -> ApiError {
+    log(error);
+    ApiError::internal()
 }
 
-/// Where the first active credential for exactly this address is, in the order of the vaults.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn find_credential(
-    store: &mut dyn Store,
-    workspace: &str,
-    vaults: &[String],
-    url: &str,
-) -> Result<Option<String>, ApiError> {
-    for vault in vaults {
-        let range = KeyRange::below(&folder_of(workspace, vault), Order::Ascending);
-        for (at, value) in store.scan(&range, ALL_MAX)? {
-            let credential: Credential = serde_json::from_slice(&value)?;
-            if !credential.is_archived() && credential.url() == url {
-                return Ok(Some(at));
-            }
-        }
-    }
-    Ok(None)
+fn seal_refresh(sealer: &Sealer, at: &str, secrets: &RefreshSecrets) -> Result<Sealed, ApiError> {
+    seal(sealer, &refresh_record(at), &serde_json::to_vec(secrets)?)
 }
 
-/// What a request says about how to authenticate: what may be seen, and what may not.
-struct Auth {
-    kind: String,
-    url: Option<String>,
-    secret: Option<String>,
-    /// `None` if nothing is said about it.
-    expires_at: Option<Value>,
-}
-
-fn parse_auth(value: Value) -> Result<Auth, ApiError> {
-    let mut fields = Fields::of(value, "auth")?;
-    let kind = fields.required_text("type", NAME_MAX)?;
-    let secret_field = match kind.as_str() {
-        "static_bearer" => "token",
-        "mcp_oauth" => "access_token",
-        _ => return Err(fields.bad("type", "must be static_bearer or mcp_oauth")),
-    };
-    let secret = fields.text(secret_field, SECRET_MAX)?;
-    let is_header = |text: &String| text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
-    if secret.as_ref().is_some_and(|text| text.is_empty() || !is_header(text)) {
-        return Err(fields.bad(secret_field, "must have visible ASCII characters only"));
-    }
-    let url = fields.text("mcp_server_url", URL_MAX)?;
-    if let Some(url) = &url {
-        check_url(url).map_err(|what| fields.bad("mcp_server_url", what))?;
-    }
-    let expires_at = match (kind.as_str(), fields.take("expires_at")) {
-        (_, None) => None,
-        ("mcp_oauth", Some(Value::Null)) => Some(Value::Null),
-        ("mcp_oauth", Some(time)) => {
-            let time = time.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
-            let ms = time.and_then(|time| u64::try_from(time.as_millisecond()).ok());
-            let what = "must be a time like 2026-11-17T04:05:06Z";
-            Some(rfc3339(ms.ok_or_else(|| fields.bad("expires_at", what))?).into())
-        }
-        _ => return Err(ApiError::unsupported("auth.expires_at")),
-    };
-    fields.unsupported("refresh")?;
-    fields.finish()?;
-    Ok(Auth { kind, url, secret, expires_at })
-}
-
-/// The address is compared byte by byte later, and shown: it must not have a secret in it.
-fn check_url(url: &str) -> Result<(), &'static str> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    match host {
-        Some(host) if host.contains('@') => Err("must not have a user or password in it"),
-        Some(host) if !host.is_empty() && url.bytes().all(|b| (0x21..=0x7e).contains(&b)) => Ok(()),
-        _ => Err("must be an address with http or https"),
-    }
-}
-
-fn seal(sealer: &Sealer, at: &str, secret: &str) -> Result<Sealed, ApiError> {
-    sealer.seal(at, secret.as_bytes()).map_err(|error| {
-        log(error);
-        ApiError::internal()
-    })
-}
-
-/// `POST /v1/vaults/{id}/credentials`
-pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
-    let mut fields = Fields::parse(&body)?;
+/// A credential that a request asks for, and where it will be.
+fn make(app: &App, call: &Call, mut fields: Fields) -> Result<(String, Credential), ApiError> {
     let auth = fields.value("auth").ok_or_else(|| ApiError::invalid("auth: Field required"));
     let auth = parse_auth(auth?)?;
     let url = auth.url.ok_or_else(|| ApiError::invalid("auth.mcp_server_url: Field required"))?;
     let secret = auth.secret.ok_or_else(|| {
-        let field = if auth.kind == "mcp_oauth" { "access_token" } else { "token" };
+        let field = Auth::secret_field(&auth.kind);
         ApiError::invalid(format!("auth.{field}: Field required"))
     })?;
     let display_name = fields.text("display_name", NAME_MAX)?;
     let metadata = fields.metadata(Map::new())?;
     fields.finish()?;
-    let vault_at = call.at(folder::VAULTS);
-    call.query.finish()?;
     let (id, now) = (app.names.next(prefix::CREDENTIAL), rfc3339(now_ms()));
+    let at = format!("{}/{id}", folder_of(&call.workspace, &call.id));
     let mut shown = json!({"type": auth.kind, "mcp_server_url": url});
+    let mut sealed_refresh = None;
     if auth.kind == "mcp_oauth" {
-        shown["expires_at"] = auth.expires_at.unwrap_or_default();
         shown["refresh"] = Value::Null;
+        if let Some(wish) = auth.refresh.flatten() {
+            let (refresh, secrets) = new_refresh(wish)?;
+            shown["refresh"] = refresh;
+            sealed_refresh = Some(seal_refresh(&app.sealer, &at, &secrets)?);
+        }
     }
     let wire = json!({
         "id": id, "type": "vault_credential", "vault_id": call.id, "auth": shown,
         "display_name": display_name, "metadata": metadata, "created_at": now,
         "updated_at": now, "archived_at": null,
     });
-    let at = format!("{}/{id}", folder_of(&call.workspace, &call.id));
-    let sealed = Some(seal(&app.sealer, &at, &secret)?);
-    let credential = Credential { wire: fields_of(wire.clone()), sealed };
+    let sealed = Some(seal(&app.sealer, &at, secret.as_bytes())?);
+    let wire = fields_of(wire);
+    let mut credential = Credential { wire, sealed, sealed_refresh, renew_at_ms: None };
+    if auth.kind == "mcp_oauth" {
+        credential.ends(auth.expires_at.unwrap_or_default());
+    }
+    Ok((at, credential))
+}
+
+/// `POST /v1/vaults/{id}/credentials`
+pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> {
+    let (at, credential) = make(app, &call, Fields::parse(&body)?)?;
+    let (vault_at, wire) = (call.at(folder::VAULTS), credential.wire.clone());
+    call.query.finish()?;
     app.kernel
         .run(move |unit| {
             open_vault(unit, &vault_at, &call.id)?;
             let others = credentials_of(unit, &call.workspace, &call.id)?;
             let active = || others.iter().filter(|(_, other)| !other.is_archived());
-            if active().any(|(_, other)| other.url() == url) {
+            if active().any(|(_, other)| other.url() == credential.url()) {
                 let what = "auth.mcp_server_url: an active credential of this vault has it";
                 return Err(ApiError::conflict(what));
             }
@@ -205,10 +101,11 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
             unit.put(at, &credential)
         })
         .await?;
-    Ok(Reply::json(&wire))
+    Ok(Reply::json(&Value::Object(wire)))
 }
 
-fn key_of(call: &Call) -> String {
+/// Where the credential of a request is.
+pub fn key_of(call: &Call) -> String {
     format!("{}/{}", folder_of(&call.workspace, &call.id), call.child)
 }
 
@@ -234,8 +131,7 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     let auth = fields.value("auth").map(parse_auth).transpose()?;
     let at = key_of(&call);
     call.query.finish()?;
-    let secret = auth.as_ref().and_then(|auth| auth.secret.as_ref());
-    let sealed = secret.map(|secret| seal(&app.sealer, &at, secret)).transpose()?;
+    let sealer = app.sealer.clone();
     app.kernel
         .run(move |unit| {
             let found: Option<Credential> = unit.get(&at)?;
@@ -244,9 +140,8 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 return Err(ApiError::invalid("Cannot modify archived credential"));
             }
             if let Some(auth) = auth {
-                change_auth(&mut found, auth)?;
+                change_auth(&sealer, &at, &mut found, auth)?;
             }
-            found.sealed = sealed.or(found.sealed);
             if let Some(name) = fields.take("display_name") {
                 let mut one = Fields::of(json!({"display_name": name}), "credential")?;
                 let name = one.text("display_name", NAME_MAX)?;
@@ -265,17 +160,57 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
 }
 
 /// How and where it authenticates stays what it was.
-fn change_auth(credential: &mut Credential, auth: Auth) -> Result<(), ApiError> {
-    let url = credential.url().to_string();
-    let Some(shown) = credential.wire.get_mut("auth") else { return Err(ApiError::internal()) };
-    if shown["type"] != auth.kind.as_str() {
+fn change_auth(
+    sealer: &Sealer,
+    at: &str,
+    credential: &mut Credential,
+    auth: Auth,
+) -> Result<(), ApiError> {
+    if credential.auth()["type"] != auth.kind.as_str() {
         return Err(ApiError::invalid("auth.type: cannot be changed"));
     }
-    if auth.url.is_some_and(|given| given != url) {
+    if auth.url.is_some_and(|given| given != credential.url()) {
         return Err(ApiError::invalid("auth.mcp_server_url: cannot be changed"));
     }
+    if let Some(secret) = auth.secret {
+        credential.sealed = Some(seal(sealer, at, secret.as_bytes())?);
+    }
     if let Some(expires_at) = auth.expires_at {
-        shown["expires_at"] = expires_at;
+        credential.ends(expires_at);
+    }
+    match auth.refresh {
+        None => Ok(()),
+        Some(wish) => renew_otherwise(sealer, at, credential, wish),
+    }
+}
+
+/// How it is renewed is another way from now on, or not at all.
+fn renew_otherwise(
+    sealer: &Sealer,
+    at: &str,
+    credential: &mut Credential,
+    wish: Option<RefreshWish>,
+) -> Result<(), ApiError> {
+    let mut shown = credential.refresh().clone();
+    let sealed = match (wish, &credential.sealed_refresh) {
+        (None, _) => {
+            shown = Value::Null;
+            None
+        }
+        (Some(_), None) => {
+            let what = "auth.refresh: this credential has none; make a new credential";
+            return Err(ApiError::invalid(what));
+        }
+        (Some(wish), Some(known)) => {
+            let opened = sealer.open(&refresh_record(at), known).map_err(unsealed)?;
+            let mut secrets: RefreshSecrets = serde_json::from_slice(&opened)?;
+            change_refresh(&mut shown, &mut secrets, wish)?;
+            Some(seal_refresh(sealer, at, &secrets)?)
+        }
+    };
+    credential.sealed_refresh = sealed;
+    if let Some(auth) = credential.wire.get_mut("auth") {
+        auth["refresh"] = shown;
     }
     Ok(())
 }

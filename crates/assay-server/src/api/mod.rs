@@ -1,7 +1,9 @@
 //! The API: which routes there are, in which order a request is checked, and what each does.
 
 mod agents;
+mod auth;
 mod bundle;
+mod credential;
 mod credentials;
 mod endings;
 mod environments;
@@ -26,9 +28,10 @@ mod skills;
 mod stream;
 mod tools;
 mod upload;
+mod validate;
 mod vaults;
 
-pub use credentials::{Credential, find_credential};
+pub use credential::{Credential, find_credential};
 pub use endings::recover_all;
 pub use files::sweep;
 pub use resources::sweep_workspaces;
@@ -39,5 +42,7 @@ pub use stream::HEARTBEAT;
 pub use tools::{ToolAccess, mcp_access, tool_access};
 
 pub(crate) use agents::demo_agent;
+#[cfg(test)]
+pub(crate) use credential::purge;
 pub(crate) use environments::demo_environment;
 pub(crate) use serve::authenticate;

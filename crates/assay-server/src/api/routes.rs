@@ -114,6 +114,8 @@ pub enum Endpoint {
     CredentialDelete,
     /// `POST /v1/vaults/{id}/credentials/{child}/archive`
     CredentialArchive,
+    /// `POST /v1/vaults/{id}/credentials/{child}/mcp_oauth_validate`
+    CredentialValidate,
     /// `POST /v1/skills`
     SkillCreate,
     /// `GET /v1/skills`
@@ -152,7 +154,7 @@ const fn route(method: &'static str, path: &'static str, gate: Gate, endpoint: E
 }
 
 /// All routes.
-pub const ROUTES: [Route; 57] = [
+pub const ROUTES: [Route; 58] = [
     route("GET", "/health", Gate::Open, Endpoint::Health),
     route("GET", "/metrics", Gate::Local, Endpoint::Metrics),
     route("GET", "/openapi.json", Gate::Open, Endpoint::OpenApi),
@@ -210,6 +212,12 @@ pub const ROUTES: [Route; 57] = [
         "/v1/vaults/{id}/credentials/{child}/archive",
         Gate::Managed,
         Endpoint::CredentialArchive,
+    ),
+    route(
+        "POST",
+        "/v1/vaults/{id}/credentials/{child}/mcp_oauth_validate",
+        Gate::Managed,
+        Endpoint::CredentialValidate,
     ),
     route("POST", "/v1/skills", Gate::Key, Endpoint::SkillCreate),
     route("GET", "/v1/skills", Gate::Key, Endpoint::SkillList),

@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::routes::{Endpoint, Found, Gate, PathIds, Route, find};
 use super::{
     agents, credentials, endings, environments, events, files, models, resources, sessions,
-    skill_versions, skills, stream, vaults,
+    skill_versions, skills, stream, validate, vaults,
 };
 use crate::counters::Counters;
 use crate::engine::Engines;
@@ -18,6 +18,7 @@ use crate::limits::{Admission, Kind};
 use crate::listen::Peer;
 use crate::log::log;
 use crate::names::Names;
+use crate::oauth::Renewer;
 use crate::sealing::Sealer;
 use crate::store::{Kernel, Reader, SessionKey, workspace_of};
 use axum::body::{Body, Bytes};
@@ -68,6 +69,8 @@ pub struct App {
     pub workspaces: PathBuf,
     /// Seals secrets.
     pub sealer: Arc<Sealer>,
+    /// Renews them.
+    pub(crate) renewer: Arc<Renewer>,
     /// Who may come in.
     pub admission: Arc<Admission>,
     /// What is counted.
@@ -315,6 +318,7 @@ async fn routed_secrets_and_skills(
         Endpoint::CredentialUpdate => credentials::update(app, call, body).await,
         Endpoint::CredentialDelete => credentials::delete(app, call).await,
         Endpoint::CredentialArchive => credentials::archive(app, call).await,
+        Endpoint::CredentialValidate => validate::validate(app, call).await,
         Endpoint::SkillList => skills::list(app, call).await,
         Endpoint::SkillGet => skills::get(app, call).await,
         Endpoint::SkillDelete => skills::delete(app, call).await,

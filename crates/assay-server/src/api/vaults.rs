@@ -1,7 +1,7 @@
 //! Vaults: where credentials of one purpose are together.
 
 use super::agents::list_stored;
-use super::credentials::{credentials_of, purge};
+use super::credential::{credentials_of, purge};
 use super::fields::Fields;
 use super::query::Times;
 use super::reply::Reply;

@@ -148,8 +148,8 @@ impl From<Stop> for End {
 }
 
 fn keyring(voice: &Voice, vaults: Vec<String>) -> Keyring {
-    let (reader, sealer) = (voice.reader.clone(), voice.sealer.clone());
-    Keyring { reader, sealer, workspace: voice.key.workspace.clone(), vaults }
+    let (renewer, workspace) = (voice.renewer.clone(), voice.key.workspace.clone());
+    Keyring { renewer, workspace, vaults }
 }
 
 /// What a turn begins with.

@@ -5,7 +5,7 @@
 
 use super::room::{Gave, Room};
 use super::toolbox::cut;
-use crate::net::{Client, Guard, Reach};
+use crate::net::{Client, Guard, Reach, authority, path_of};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -82,18 +82,6 @@ async fn follow(
         url = url.join(place).map_err(|_| format!("a redirect to `{place}`, no address"))?;
     }
     Err(format!("more than {REDIRECTS_MAX} redirects"))
-}
-
-fn path_of(url: &Url) -> String {
-    match url.query() {
-        Some(query) => format!("{}?{query}", url.path()),
-        None => url.path().to_string(),
-    }
-}
-
-pub(super) fn authority(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"))
 }
 
 async fn show(answer: Response<Incoming>) -> Result<(String, bool), String> {

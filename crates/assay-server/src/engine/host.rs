@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::log::log;
 use crate::names::Names;
 use crate::net::Reach;
-use crate::sealing::Sealer;
+use crate::oauth::Renewer;
 use crate::store::{Kernel, Reader, SessionKey, Unit};
 use assay_session::{Answer, Event, EventId, Input, Said, Step, TurnRef};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(super) struct Voice {
     pub reader: Reader,
     pub names: Arc<Names>,
     pub objects: PathBuf,
-    pub sealer: Arc<Sealer>,
+    pub renewer: Arc<Renewer>,
     pub key: SessionKey,
     pub turn: TurnRef,
 }
@@ -248,6 +248,8 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::{Client, Guard};
+    use crate::sealing::Sealer;
     use crate::store::folder;
     use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, Store, StoreError, Writes};
     use assay_session::{Effect, Inbound, Session, Status};
@@ -286,12 +288,17 @@ mod tests {
         let (effects, _nobody) = mpsc::unbounded_channel();
         let store = Box::new(Full { store: open(), left });
         let started = Kernel::start(store, names.clone(), Arc::default(), Arc::default(), effects);
+        let kernel = started.expect("a thread").0;
+        let reader = Reader::start(Box::new(open())).expect("a thread");
+        let sealer = Arc::new(Sealer::new(&[7; 32]));
+        let (client, guard) = (Client::new(), Guard::default());
+        let renewer = Renewer::new(kernel.clone(), reader.clone(), sealer, client, guard);
         Voice {
-            kernel: started.expect("a thread").0,
-            reader: Reader::start(Box::new(open())).expect("a thread"),
+            kernel,
+            reader,
             names,
             objects: directory.to_path_buf(),
-            sealer: Arc::new(Sealer::new(&[7; 32])),
+            renewer: Arc::new(renewer),
             key: SessionKey { workspace: "w".into(), id: "s".into() },
             turn: TurnRef { number: 1, owner: "p".into(), generation: 1 },
         }

@@ -6,7 +6,7 @@ use super::Engines;
 use super::course::Course;
 use super::host::{Luggage, Voice};
 use crate::names::Names;
-use crate::sealing::Sealer;
+use crate::oauth::Renewer;
 use crate::store::{Kernel, Reader, SessionKey};
 use assay_session::{Answer, Effect, EventId, Input, TurnRef};
 use std::collections::HashMap;
@@ -38,8 +38,8 @@ pub struct Runner {
     pub holds: PathBuf,
     /// Where the bytes of files are.
     pub objects: PathBuf,
-    /// Opens secrets.
-    pub sealer: Arc<Sealer>,
+    /// Opens and renews secrets.
+    pub(crate) renewer: Arc<Renewer>,
 }
 
 impl Runner {
@@ -101,7 +101,7 @@ impl Runner {
             reader: self.reader.clone(),
             names: self.names.clone(),
             objects: self.objects.clone(),
-            sealer: self.sealer.clone(),
+            renewer: self.renewer.clone(),
             key,
             turn,
         }

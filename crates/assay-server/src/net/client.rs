@@ -21,6 +21,17 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 /// The longest head of an answer.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
+/// The host of an address, with its port if that is not the usual one.
+pub fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"))
+}
+
+/// What of an address stands in the first line of a request.
+pub fn path_of(url: &Url) -> String {
+    url.query().map_or_else(|| url.path().to_string(), |query| format!("{}?{query}", url.path()))
+}
+
 /// Whom to ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {

@@ -12,6 +12,6 @@ mod client;
 mod guard;
 mod public;
 
-pub use client::{Client, NetError, Target};
+pub use client::{Client, NetError, Target, authority, path_of};
 pub use guard::{Guard, GuardError, Origin, Reach, check_pattern};
 pub use public::is_public;

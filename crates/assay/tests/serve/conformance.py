@@ -539,9 +539,21 @@ def test_vaults():
         "type": "static_bearer", "token": "s3cret", "mcp_server_url": "https://a.example/mcp"})
     assert bearer.auth.type == "static_bearer" and "s3cret" not in bearer.to_json()
     oauth = credentials.create(vault.id, auth={
-        "type": "mcp_oauth", "access_token": "s3cret", "mcp_server_url": "https://b.example",
-        "expires_at": "2030-01-01T00:00:00Z"})
-    assert oauth.auth.expires_at.year == 2030
+        "type": "mcp_oauth", "access_token": "s3cret", "mcp_server_url": "http://b.example",
+        "expires_at": "2030-01-01T00:00:00Z", "refresh": {
+            "token_endpoint": "http://c.example/token", "client_id": "c", "refresh_token": "s3cret",
+            "scope": "a", "token_endpoint_auth": {"type": "client_secret_post", "client_secret": "s3cret"}}})
+    assert oauth.auth.expires_at.year == 2030 and "s3cret" not in oauth.to_json()
+    assert (oauth.auth.refresh.client_id, oauth.auth.refresh.scope) == ("c", "a")
+    assert oauth.auth.refresh.token_endpoint_auth.type == "client_secret_post"
+    turned = credentials.update(oauth.id, vault_id=vault.id, auth={"type": "mcp_oauth", "refresh": {
+        "refresh_token": "s3cret2", "token_endpoint_auth": {"type": "client_secret_basic"}}})
+    assert turned.auth.refresh.token_endpoint_auth.type == "client_secret_basic"
+    # Nobody is asked over http.
+    tried = credentials.mcp_oauth_validate(oauth.id, vault_id=vault.id)
+    assert (tried.type, tried.status) == ("vault_credential_validation", "unknown")
+    assert (tried.has_refresh_token, tried.mcp_probe.method, tried.refresh) == (True, "initialize", None)
+    refused(400, "mcp_oauth", lambda: credentials.mcp_oauth_validate(bearer.id, vault_id=vault.id))
     refused(409, "active credential", lambda: credentials.create(vault.id, auth={
         "type": "static_bearer", "token": "x", "mcp_server_url": "https://a.example/mcp"}))
     refused(400, "auth.type", lambda: credentials.create(vault.id, auth={

@@ -171,6 +171,12 @@ fn answer(stream: TcpStream, shared: &(Mutex<State>, Condvar)) -> Result<(), Err
 
 /// The head of a request, and its body; null if that is no JSON.
 pub fn read_request(stream: &TcpStream) -> Result<(String, Value), Error> {
+    let (head, body) = read_bytes(stream)?;
+    Ok((head, serde_json::from_slice(&body).unwrap_or_default()))
+}
+
+/// The head of a request, and the bytes of its body.
+pub fn read_bytes(stream: &TcpStream) -> Result<(String, Vec<u8>), Error> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -186,7 +192,7 @@ pub fn read_request(stream: &TcpStream) -> Result<(String, Value), Error> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok((head, serde_json::from_slice(&body).unwrap_or_default()))
+    Ok((head, body))
 }
 
 fn refuse(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const RIGHT: &str = "right-and-never-shown-7777";
 const HEADER: &str = "Bearer right-and-never-shown-7777";
 
-fn vault(server: &Server) -> String {
+pub fn vault(server: &Server) -> String {
     let vault = server.ok("POST", "/v1/vaults", &json!({"display_name": "v"}));
     vault["id"].as_str().expect("an id").to_string()
 }
@@ -34,14 +34,14 @@ fn wish(server: &Server, vaults: &[&str]) -> Value {
     json!({"agent": agent["id"], "environment_id": environment["id"], "vault_ids": vaults})
 }
 
-fn session(server: &Server, vaults: &[&str]) -> String {
+pub fn session(server: &Server, vaults: &[&str]) -> String {
     let session = server.ok("POST", "/v1/sessions", &wish(server, vaults));
     assert_eq!(session["vault_ids"], json!(vaults), "in their order");
     session["id"].as_str().expect("an id").to_string()
 }
 
 /// What a turn says of the server: nothing if it is there, or the kind of the error.
-fn trouble(endpoint: &Endpoint, server: &Server, session: &str) -> Option<String> {
+pub fn trouble(endpoint: &Endpoint, server: &Server, session: &str) -> Option<String> {
     endpoint.give([says("Hm.")]);
     let events = server.turn(session, "go");
     let error = events.iter().find(|event| event["type"] == "session.error");

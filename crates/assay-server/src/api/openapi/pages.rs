@@ -256,6 +256,12 @@ pub const PAGES: [Page; ROUTES.len()] = [
         Json("Credential"),
     ),
     page(
+        Endpoint::CredentialValidate,
+        "Tries whether a credential opens its server, and renews it if need be",
+        Nothing,
+        Json("CredentialValidation"),
+    ),
+    page(
         Endpoint::SkillCreate,
         "Uploads a skill",
         Parts("SkillUpload"),

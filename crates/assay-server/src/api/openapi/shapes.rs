@@ -2,6 +2,7 @@
 #![expect(dead_code, reason = "what is read of these types is their form")]
 
 mod library;
+mod secrets;
 mod work;
 
 use utoipa::openapi::RefOr;
@@ -62,7 +63,7 @@ pub fn all() -> Vec<Named> {
         named::<Health>(),
         named::<Deleted>(),
     ];
-    own.into_iter().chain(work::all()).chain(library::all()).collect()
+    own.into_iter().chain(work::all()).chain(library::all()).chain(secrets::all()).collect()
 }
 
 #[derive(ToSchema)]

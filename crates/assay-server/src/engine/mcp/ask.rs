@@ -1,10 +1,9 @@
 //! One MCP server, asked by streamable HTTP: every request through the guard, each with the key as
 //! it is then.
 
-use super::super::fetch::authority;
-use super::super::keyring::{KeyError, KeyOf};
+use super::super::keyring::{Key, KeyError, KeyOf};
 use super::CALL_TIME_MAX;
-use crate::net::{Client, Guard, GuardError, NetError, Reach};
+use crate::net::{Client, Guard, GuardError, NetError, Reach, Target, authority, path_of};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -47,7 +46,7 @@ pub(super) enum AskError {
     Status(StatusCode),
     #[error("{UNAUTHENTICATED}")]
     Unauthenticated,
-    #[error(transparent)]
+    #[error("{UNAUTHENTICATED}: {0}")]
     Key(#[from] KeyError),
     #[error("the request or the answer is no HTTP: {0}")]
     Http(String),
@@ -58,6 +57,43 @@ type Failure = StreamableHttpError<AskError>;
 
 fn failure(error: impl Into<AskError>) -> Failure {
     StreamableHttpError::Client(error.into())
+}
+
+/// One request, which may have to be made twice.
+struct Ask<'a> {
+    method: Method,
+    url: Url,
+    session: Option<&'a str>,
+    headers: Headers,
+    body: Bytes,
+}
+
+impl Ask<'_> {
+    async fn send(
+        &self,
+        client: &Client,
+        target: &Target,
+        key: Option<&Key>,
+    ) -> Result<Response<Incoming>, Failure> {
+        let mut request = Request::builder()
+            .method(self.method.clone())
+            .uri(path_of(&self.url))
+            .header(HOST, authority(&self.url))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json");
+        if let Some(session) = self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(key) = key {
+            request = request.header(AUTHORIZATION, &key.header);
+        }
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(Full::new(self.body.clone()));
+        let request = request.map_err(|error| failure(AskError::Http(error.to_string())))?;
+        client.send(target, request, CALL_TIME_MAX).await.map_err(failure)
+    }
 }
 
 impl Asker {
@@ -71,34 +107,23 @@ impl Asker {
     ) -> Result<Response<Incoming>, Failure> {
         let url = Url::parse(uri).map_err(|_| failure(GuardError::Url(uri.to_string())))?;
         let target = self.guard.target(&url, &self.reach).await.map_err(failure)?;
-        let path = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_string(),
+        let ask = Ask { method, url, session, headers, body };
+        let key = match &self.key {
+            Some(key) => key.now().await.map_err(failure)?,
+            None => None,
         };
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, authority(&url))
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream, application/json");
-        if let Some(session) = session {
-            request = request.header("mcp-session-id", session);
-        }
-        if let Some(key) = &self.key
-            && let Some(header) = key.header().await.map_err(failure)?
+        let mut answer = ask.send(&self.client, &target, key.as_ref()).await?;
+        if let (StatusCode::UNAUTHORIZED, Some(keys), Some(key)) = (answer.status(), &self.key, key)
+            && let Some(other) = keys.other(key.sealed).await.map_err(failure)?
         {
-            request = request.header(AUTHORIZATION, header);
+            answer = ask.send(&self.client, &target, Some(&other)).await?;
         }
-        for (name, value) in headers {
-            request = request.header(name, value);
+        match answer.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Err(failure(AskError::Unauthenticated))
+            }
+            _ => Ok(answer),
         }
-        let request = request.body(Full::new(body));
-        let request = request.map_err(|error| failure(AskError::Http(error.to_string())))?;
-        let answer = self.client.send(&target, request, CALL_TIME_MAX).await.map_err(failure)?;
-        if matches!(answer.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(failure(AskError::Unauthenticated));
-        }
-        Ok(answer)
     }
 }
 

@@ -38,6 +38,8 @@ const TOOL_BYTES_MAX: usize = 16 * 1024;
 const NAME_MAX: usize = 128;
 /// How much of a trouble is told.
 const WHY_CHARS_MAX: usize = 300;
+/// What the library says before our own words.
+const WRAPPED: &str = "Client error: ";
 /// How much of a name is told.
 const SHORT_NAME_BYTES_MAX: usize = 64;
 
@@ -202,7 +204,8 @@ async fn connect(name: String, url: String, asker: Asker) -> Result<Server, Box<
             true => ErrorKind::McpAuthenticationFailedError,
             false => ErrorKind::McpConnectionFailedError,
         };
-        let why = key.as_ref().map_or_else(|| why.clone(), |key| key.hide(&why));
+        let why = why.rsplit_once(WRAPPED).map_or(why.as_str(), |(_, inner)| inner);
+        let why = key.as_ref().map_or_else(|| why.to_string(), |key| key.hide(why));
         let message = shortened(&format!("the MCP server `{name}`: {why}"));
         let error = SessionError::new(kind, message, RetryStatus::Terminal);
         Box::new(SessionError { mcp_server_name: Some(name.clone()), ..error })

@@ -2,10 +2,9 @@
 
 use super::reply::{Fault, Gatherer, Reply};
 use super::sse::SseReader;
-use crate::engine::fetch::authority;
 use crate::engine::host::{Host, Stop};
 use crate::engine::options::{EngineError, ModelConfig};
-use crate::net::{Client, NetError, Target};
+use crate::net::{Client, NetError, Target, authority};
 use assay_session::{ErrorKind, RetryStatus, Said, SessionError, Usage};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};

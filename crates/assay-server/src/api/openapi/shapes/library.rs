@@ -1,6 +1,6 @@
-//! Files, vaults, credentials, skills.
+//! Files and skills.
 
-use super::{Free, Metadata, MetadataChange, Named, named};
+use super::{Free, Named, named};
 use utoipa::ToSchema;
 
 /// All shapes of this file.
@@ -10,16 +10,6 @@ pub fn all() -> Vec<Named> {
         named::<FileUpload>(),
         named::<FileList2023>(),
         named::<FileList2026>(),
-        named::<Vault>(),
-        named::<VaultList>(),
-        named::<VaultWish>(),
-        named::<VaultChange>(),
-        named::<Credential>(),
-        named::<CredentialAuth>(),
-        named::<CredentialList>(),
-        named::<CredentialWish>(),
-        named::<CredentialChange>(),
-        named::<Secret>(),
         named::<Skill2023>(),
         named::<Skill2026>(),
         named::<SkillSource>(),
@@ -69,108 +59,6 @@ struct FileList2023 {
 struct FileList2026 {
     data: Vec<File>,
     next_page: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct Vault {
-    #[schema(pattern = "^vlt_")]
-    id: String,
-    #[schema(pattern = "^vault$")]
-    r#type: String,
-    display_name: String,
-    metadata: Metadata,
-    #[schema(format = DateTime)]
-    created_at: String,
-    #[schema(format = DateTime)]
-    updated_at: String,
-    #[schema(format = DateTime)]
-    archived_at: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct VaultList {
-    data: Vec<Vault>,
-    next_page: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct VaultWish {
-    #[schema(min_length = 1, max_length = 256)]
-    display_name: String,
-    metadata: Option<Metadata>,
-}
-
-#[derive(ToSchema)]
-struct VaultChange {
-    #[schema(min_length = 1, max_length = 256)]
-    display_name: Option<String>,
-    metadata: Option<MetadataChange>,
-}
-
-/// How it authenticates; never the secret.
-#[derive(ToSchema)]
-struct CredentialAuth {
-    #[schema(pattern = "^(static_bearer|mcp_oauth)$")]
-    r#type: String,
-    mcp_server_url: String,
-    #[schema(format = DateTime)]
-    expires_at: Option<String>,
-    refresh: Option<Free>,
-}
-
-#[derive(ToSchema)]
-struct Credential {
-    #[schema(pattern = "^vcrd_")]
-    id: String,
-    #[schema(pattern = "^vault_credential$")]
-    r#type: String,
-    vault_id: String,
-    auth: CredentialAuth,
-    display_name: Option<String>,
-    metadata: Metadata,
-    #[schema(format = DateTime)]
-    created_at: String,
-    #[schema(format = DateTime)]
-    updated_at: String,
-    #[schema(format = DateTime)]
-    archived_at: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct CredentialList {
-    data: Vec<Credential>,
-    next_page: Option<String>,
-}
-
-/// `token` with `static_bearer`, `access_token` and `expires_at` with `mcp_oauth`.
-#[derive(ToSchema)]
-struct Secret {
-    #[schema(pattern = "^(static_bearer|mcp_oauth)$")]
-    r#type: String,
-    #[schema(max_length = 2048)]
-    mcp_server_url: Option<String>,
-    #[schema(max_length = 16_384)]
-    token: Option<String>,
-    #[schema(max_length = 16_384)]
-    access_token: Option<String>,
-    #[schema(format = DateTime)]
-    expires_at: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct CredentialWish {
-    auth: Secret,
-    #[schema(max_length = 256)]
-    display_name: Option<String>,
-    metadata: Option<Metadata>,
-}
-
-#[derive(ToSchema)]
-struct CredentialChange {
-    auth: Option<Secret>,
-    #[schema(max_length = 256)]
-    display_name: Option<String>,
-    metadata: Option<MetadataChange>,
 }
 
 #[derive(ToSchema)]
