@@ -41,7 +41,9 @@ fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiEr
         let mut one = Fields::of(json!({"name": name}), "environment")?;
         wire.insert("name".into(), one.required_text("name", NAME_MAX)?.into());
     }
-    if let Some(description) = fields.text("description", DESCRIPTION_MAX)? {
+    if let Some(value) = fields.take("description") {
+        let mut one = Fields::of(json!({"description": value}), "environment")?;
+        let description = one.text("description", DESCRIPTION_MAX)?.unwrap_or_default();
         wire.insert("description".into(), description.into());
     }
     if let Some(config) = fields.value("config") {

@@ -24,6 +24,8 @@ const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// The largest body that brings one.
 const UPLOAD_BYTES_MAX: usize = 24 * 1024 * 1024;
 const NAME_MAX: usize = 500;
+/// Files that can be asked for by their ids at once.
+const IDS_MAX: usize = 100;
 
 fn missing(id: &str) -> ApiError {
     ApiError::not_found(format!("File {id} not found"))
@@ -83,23 +85,33 @@ fn write_object(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<(
 /// `GET /v1/files`
 pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     let limit = call.query.limit(20)?;
-    let scope = call.query.one("scope_id");
-    let (after, before) = (call.query.one("after_id"), call.query.one("before_id"));
+    let (scope, ids) = (call.query.one("scope_id"), call.query.all("ids[]"));
+    if ids.len() > IDS_MAX {
+        return Err(ApiError::invalid(format!("`ids[]` must be at most {IDS_MAX}")));
+    }
     let at = format!("{}/{}", folder::FILES, call.workspace);
-    let page_text = call.query.one("page");
-    call.query.finish()?;
-    let filter = format!("files {scope:?}");
-    let is_wanted = move |_: &mut dyn Store, (_, value): &Pair| {
+    let filter = format!("files {scope:?} {ids:?}");
+    let is_wanted = move |_: &mut dyn Store, (key, value): &Pair| {
+        if !ids.is_empty() && !ids.iter().any(|id| key.rsplit('/').next() == Some(id)) {
+            return Ok(false);
+        }
         let Some(scope) = &scope else { return Ok(true) };
         let stored: Stored = serde_json::from_slice(value)?;
         Ok(stored.wire.get("scope").is_some_and(|of| of["id"] == scope.as_str()))
     };
+    // What belongs to the other contract would have no effect.
     if call.version == ApiVersion::V2026 {
-        let wanted =
-            Wanted { folder: at, filter, order: Order::Descending, limit, page: page_text };
+        let (order, page_text) = (Order::Descending, call.query.one("page"));
+        call.query.finish()?;
+        let wanted = Wanted { folder: at, filter, order, limit, page: page_text };
         let found = app.reader.ask(move |store| page(store, &wanted, is_wanted)).await?;
         let data = wires(found.pairs)?;
         return Ok(Reply::json(&json!({"data": data, "next_page": found.next})));
+    }
+    let (after, before) = (call.query.one("after_id"), call.query.one("before_id"));
+    call.query.finish()?;
+    if after.is_some() && before.is_some() {
+        return Err(ApiError::invalid("`after_id` and `before_id` cannot be given together"));
     }
     let order = if before.is_some() { Order::Ascending } else { Order::Descending };
     let mut range = KeyRange::below(&at, order);

@@ -173,7 +173,9 @@ async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<
 
 /// The workspace that the key of a request opens.
 pub async fn authenticate(app: &App, headers: &HeaderMap) -> Result<String, ApiError> {
-    let bearer = header(headers, "authorization").and_then(|text| text.strip_prefix("Bearer "));
+    let bearer = header(headers, "authorization").and_then(|text| text.split_once(' '));
+    let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let bearer = bearer.map(|(_, key)| key);
     let key = header(headers, "x-api-key").or(bearer).map(str::trim);
     let key = key.filter(|key| !key.is_empty()).ok_or_else(ApiError::unauthenticated)?.to_string();
     let workspace = app.reader.ask(move |store| workspace_of(store, &key)).await?;
@@ -188,7 +190,7 @@ fn is_local(parts: &Parts) -> bool {
     peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback()) && !is_forwarded
 }
 
-/// Key, beta header, version, in this order.
+/// Key, beta header, version, workspace, in this order.
 async fn admit(
     app: &App,
     route: &Route,
@@ -206,12 +208,16 @@ async fn admit(
     let Some(date) = header(headers, "anthropic-version") else {
         return Err(ApiError::invalid("anthropic-version: header is required"));
     };
-    match VERSIONS.iter().find(|(known, _)| *known == date) {
-        Some((_, version)) => Ok((workspace, *version)),
-        None => {
-            let known = "2023-06-01 and 2026-10-21 are supported";
-            Err(ApiError::invalid(format!("anthropic-version: {known}")))
+    let Some((_, version)) = VERSIONS.iter().find(|(known, _)| *known == date) else {
+        let known = "2023-06-01 and 2026-10-21 are supported";
+        return Err(ApiError::invalid(format!("anthropic-version: {known}")));
+    };
+    match headers.get("anthropic-workspace-id") {
+        // A key opens one workspace; whoever means another one would work in the wrong place.
+        Some(meant) if meant.as_bytes() != workspace.as_bytes() => {
+            Err(ApiError::invalid("anthropic-workspace-id: the key does not belong to it"))
         }
+        _ => Ok((workspace, *version)),
     }
 }
 

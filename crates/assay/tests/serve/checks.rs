@@ -11,6 +11,10 @@ fn route_key_beta_and_version_are_checked_in_this_order() {
     let key = ("x-api-key", key.as_str());
     let bearer = format!("Bearer {}", server.key);
     let bearer = ("authorization", bearer.as_str());
+    let lower = format!("bearer {}", server.key);
+    let lower = ("authorization", lower.as_str());
+    let (own, other) =
+        (("anthropic-workspace-id", "default"), ("anthropic-workspace-id", "another"));
     let beta = ("anthropic-beta", "future-beta, managed-agents-2026-04-01");
     let version = ("anthropic-version", "2023-06-01");
     let newest = ("anthropic-version", "2026-10-21");
@@ -30,6 +34,11 @@ fn route_key_beta_and_version_are_checked_in_this_order() {
         ("GET", agents, &[key, beta, ("anthropic-version", "1999-01-01")], 400, "2026-10-21"),
         ("GET", agents, &[key, beta, version], 200, ""),
         ("GET", agents, &[bearer, beta, newest], 200, ""),
+        ("GET", agents, &[lower, beta, newest], 200, ""),
+        ("GET", agents, &[key, beta, version, own], 200, ""),
+        ("GET", agents, &[key, beta, version, other], 400, "anthropic-workspace-id"),
+        ("GET", agents, &[key, beta, other], 400, "anthropic-version"),
+        ("GET", "/v1/files", &[bearer, newest, other], 400, "anthropic-workspace-id"),
         ("GET", "/v1/models", &[key, version], 200, ""),
         ("GET", "/v1/files", &[key, version], 200, ""),
         ("GET", "/v1/agents?colour=red", &[key, beta, version], 400, "`colour`"),

@@ -10,6 +10,7 @@ mod database;
 mod disk;
 mod endpoint;
 mod fetch;
+mod files;
 mod keyring;
 mod keys;
 mod limits;

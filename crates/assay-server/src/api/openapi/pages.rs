@@ -203,7 +203,7 @@ pub const PAGES: [Page; ROUTES.len()] = [
         Nothing,
         Either(&["FileList2023", "FileList2026"]),
     )
-    .query(&["limit", "page", "after_id", "before_id", "scope_id"]),
+    .query(&["limit", "page", "after_id", "before_id", "scope_id", "ids[]"]),
     page(Endpoint::FileGet, "What is known about a file", Nothing, Json("File")),
     page(
         Endpoint::FileContent,
