@@ -49,7 +49,7 @@ pub fn level(finding: &Finding, config: &Config) -> Level {
 pub fn looked_at(path: &str, config: &Config) -> bool {
     let name = crate::tree::file_name(path);
     code::is_program(path)
-        || matches!(crate::tree::extension(path).as_str(), "tla" | "cfg")
+        || matches!(crate::tree::extension(path).as_str(), "tla" | "cfg" | "snap")
         || tla::records::is_record(path)
         || prose::is_document(path, config)
         || checks::is_configuration(path)

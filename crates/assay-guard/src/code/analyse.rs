@@ -2,18 +2,24 @@
 
 use super::assertions::{asserted, fails, is_promised, raising};
 use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
-use super::flow::{early, leaves, variables};
+use super::flow::{assumed, early, in_any_order, leaves, sorted, variables, yields};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
-use super::{knobs, names};
+use super::{calls, heard, knobs, names, stubs};
 use crate::config::Config;
 use crate::formula::{Formula, Rel, Term};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a program checks.
 pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> Checks {
     let mut checks = Checks { error: program.error, ids: program.ids.clone(), ..Checks::default() };
-    let walker = Walker { path, source, config };
-    for item in &program.items {
+    let walker = Walker { path, source, config, constants: lists(program) };
+    for (at, item) in program.items.iter().enumerate() {
+        // A second function of the same name is all that is left of the two.
+        let replaced = || program.items[at + 1..].iter().any(|later| later.name == item.name);
+        if path.ends_with(".py") && names::is_test(path, item) && replaced() {
+            continue;
+        }
         walker.item(item, None, &mut checks);
     }
     let whole = Item { name: vec!["(top)".into()], body: program.top.clone(), ..Item::default() };
@@ -32,6 +38,15 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
             || !function.lists.is_empty()
     });
     checks
+}
+
+/// The lists that have a name outside of functions.
+fn lists(program: &Program) -> BTreeMap<&str, &Expr> {
+    let named = program.top.iter().filter_map(|statement| match &statement.kind {
+        StmtKind::Let(name, value) => Some((name.as_str(), value)),
+        _ => None,
+    });
+    named.filter(|(_, value)| matches!(value.kind, ExprKind::List(_))).collect()
 }
 
 /// What is said once about all tests of a file.
@@ -67,16 +82,8 @@ struct Walker<'w> {
     path: &'w str,
     source: &'w str,
     config: &'w Config,
-}
-
-/// The name of a test in a call: `it('does', …)`, `test.skip('does', …)`, `describe('a', …)`.
-struct Named<'e> {
-    group: bool,
-    name: String,
-    only: bool,
-    skip: Option<Skip>,
-    cases: Option<&'e Expr>,
-    body: Option<&'e [Stmt]>,
+    /// Lists that have a name in the file.
+    constants: BTreeMap<&'w str, &'w Expr>,
 }
 
 impl<'w> Walker<'w> {
@@ -98,6 +105,18 @@ impl<'w> Walker<'w> {
     fn of_tests(&self) -> bool {
         let path = self.path.to_ascii_lowercase();
         ["test", "spec"].iter().any(|word| path.contains(word))
+    }
+
+    /// `assert.equal` of Node takes `1` and `"1"` for the same unless its strict form is loaded.
+    fn loosened(&self, asks: Formula, value: &Expr) -> Formula {
+        let by_name = matches!(value.path().as_str(), "assert.equal" | "assert.deepEqual");
+        match asks {
+            Formula::Rel(Rel::Eq, a, b) if by_name && names::loads_loose_assert(self.source) => {
+                let alike = Term::apply("loosely equal", vec![a.clone(), b.clone()]);
+                Formula::Or(vec![Formula::Rel(Rel::Eq, a, b), Formula::Atom(alike)])
+            }
+            other => other,
+        }
     }
 
     fn slice(&self, (start, end): (usize, usize)) -> String {
@@ -122,6 +141,8 @@ impl<'w> Walker<'w> {
             should_panic: None,
             variables: variables(&item.body),
             parameters: item.parameters.clone(),
+            stubs: Vec::new(),
+            yields: yields(item, kind),
             calls: Vec::new(),
         };
         for annotation in &item.annotations {
@@ -130,7 +151,8 @@ impl<'w> Walker<'w> {
                 function.should_panic = Some(annotation.line);
             }
             self.expected(annotation, &mut function);
-            knobs::annotation(annotation, &mut function);
+            function.stubs.extend(stubs::stub(annotation));
+            knobs::annotation(&self.spelled_out(annotation), &mut function);
         }
         let mut context = Context {
             guards: Vec::new(),
@@ -138,6 +160,9 @@ impl<'w> Walker<'w> {
             outer: Vec::new(),
             swallows: false,
             only: false,
+            sorted: Vec::new(),
+            idle: heard::idle(&item.body),
+            callbacks: item.parameters.clone(),
         };
         self.block(&item.body, &mut context, &mut function, checks);
         if kind == Kind::Predicate {
@@ -145,6 +170,26 @@ impl<'w> Walker<'w> {
         }
         function.shape = shape(&item.body);
         function
+    }
+
+    /// The list a name stands for.
+    fn list<'e>(&self, value: &'e Expr) -> &'e Expr
+    where
+        'w: 'e,
+    {
+        match &value.kind {
+            ExprKind::Name(name) => self.constants.get(name.as_str()).copied().unwrap_or(value),
+            _ => value,
+        }
+    }
+
+    /// An annotation with lists in the place of their names.
+    fn spelled_out(&self, annotation: &Expr) -> Expr {
+        let mut whole = annotation.clone();
+        if let ExprKind::Call(_, args) = &mut whole.kind {
+            args.iter_mut().for_each(|arg| arg.value = self.list(&arg.value).clone());
+        }
+        whole
     }
 
     /// What an annotation says a test raises.
@@ -203,7 +248,7 @@ impl<'w> Walker<'w> {
         function: &mut Function,
         checks: &mut Checks,
     ) {
-        let guarded = context.guards.len();
+        let (guarded, sorted_before) = (context.guards.len(), context.sorted.len());
         for statement in body {
             let configured = context.config.len();
             context.config.extend(statement.config.iter().cloned());
@@ -213,8 +258,13 @@ impl<'w> Walker<'w> {
             if let (Kind::Test, Some(condition)) = (function.kind, leaves(statement)) {
                 context.guards.push(Formula::Not(Box::new(formula(condition))));
             }
+            if let (Kind::Test, Some(condition)) = (function.kind, assumed(statement)) {
+                context.guards.push(formula(condition));
+            }
+            context.sorted.extend(sorted(statement).map(str::to_string));
         }
         context.guards.truncate(guarded);
+        context.sorted.truncate(sorted_before);
     }
 
     fn statement(
@@ -229,7 +279,9 @@ impl<'w> Walker<'w> {
             StmtKind::Expr(value) | StmtKind::Return(Some(value)) => {
                 self.value(value, statement, context, function, checks);
             }
-            StmtKind::Let(_, value) => self.inner(value, statement, context, function, checks),
+            StmtKind::Let(name, value) => {
+                self.kept(name, value, statement, context, function, checks);
+            }
             StmtKind::Discard(value) => {
                 if matches!(value.kind, ExprKind::Call(..)) {
                     function.swallowed.push((statement.line, self.slice(statement.span)));
@@ -262,15 +314,12 @@ impl<'w> Walker<'w> {
             }
             StmtKind::Try(body, handlers) => self.tried(body, handlers, context, function, checks),
             StmtKind::With(items, body) => {
-                for item in items {
-                    if let Some(raises) = raising(item) {
-                        self.push(raises, statement, context, function);
-                    }
-                    if item.last_name() == "suppress" {
-                        function.swallowed.push((statement.line, self.slice(statement.span)));
-                    }
-                }
-                self.block(body, context, function, checks);
+                self.within(items, body, statement, context, function, checks);
+            }
+            StmtKind::Throw(value) if value.last_name() == "SkipTest" => {
+                let conditional = !context.guards.is_empty();
+                let text = self.slice(statement.span);
+                function.skips.push(Skip { line: statement.line, text, conditional });
             }
             StmtKind::Throw(value) => {
                 if function.kind == Kind::Test || fails(value) {
@@ -282,7 +331,59 @@ impl<'w> Walker<'w> {
                 let outer = function.name.clone();
                 self.item(item, Some(&outer), checks);
             }
-            StmtKind::Return(None) => {}
+            StmtKind::Return(None) | StmtKind::Continue => {}
+        }
+    }
+
+    /// A value that is kept in a variable.
+    fn kept(
+        &self,
+        name: &str,
+        value: &Expr,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        // `var e = assertThrows(…)` asserts and keeps what it found.
+        if is_assertion(value)
+            && let Some(found) = asserted(value, &self.config.assertions)
+        {
+            found.into_iter().for_each(|f| self.push(f, statement, context, function));
+        }
+        let unheard = context.idle.contains(name);
+        self.unheard(unheard, value, statement, context, function, checks);
+    }
+
+    /// A body with something around it.
+    fn within(
+        &self,
+        items: &[Expr],
+        body: &[Stmt],
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        items.iter().for_each(|item| self.entered(item, statement, context, function));
+        // Where an error is expected, nobody comes to the last of several statements.
+        let raises = items.iter().any(|item| raising(item).is_some()) && body.len() > 1;
+        let (first, last) = body.split_at(body.len() - usize::from(raises));
+        self.block(first, context, function, checks);
+        let swallows = context.swallows;
+        context.swallows |= raises;
+        self.block(last, context, function, checks);
+        context.swallows = swallows;
+    }
+
+    /// What is entered around a body: `with pytest.raises(…)`, `with patch.object(…)`.
+    fn entered(&self, item: &Expr, statement: &Stmt, context: &Context, function: &mut Function) {
+        function.stubs.extend(stubs::stub(item));
+        if let Some(raises) = raising(item) {
+            self.push(raises, statement, context, function);
+        }
+        if item.last_name() == "suppress" {
+            function.swallowed.push((statement.line, self.slice(statement.span)));
         }
     }
 
@@ -322,7 +423,7 @@ impl<'w> Walker<'w> {
     fn push(&self, asks: Formula, statement: &Stmt, context: &Context, function: &mut Function) {
         let asks = match context.swallows {
             true => Formula::True,
-            false => asks,
+            false => in_any_order(asks, &context.sorted),
         };
         let asks = match context.guards.is_empty() {
             true => asks,
@@ -357,14 +458,14 @@ impl<'w> Walker<'w> {
         function: &mut Function,
         checks: &mut Checks,
     ) {
-        if let Some(named) = self.named(value) {
+        if let Some(named) = calls::named(self.path, value) {
             return self.test_call(named, statement, context, function, checks);
         }
         if let Some(found) = asserted(value, &self.config.assertions) {
             let before = function.checks.len();
             let unheard = matches!(statement.kind, StmtKind::Expr(_)) && is_promised(value);
             for one in found {
-                let one = if unheard { Formula::True } else { one };
+                let one = if unheard { Formula::True } else { self.loosened(one, value) };
                 self.push(one, statement, context, function);
             }
             let id = knobs::invariant_id(value);
@@ -378,7 +479,26 @@ impl<'w> Walker<'w> {
             let text = self.slice(statement.span);
             function.skips.push(Skip { line: statement.line, text, conditional });
         }
+        function.stubs.extend(stubs::stub(value));
+        let unheard = matches!(statement.kind, StmtKind::Expr(_))
+            && heard::left_alone(value, &context.callbacks, &function.text);
+        self.unheard(unheard, value, statement, context, function, checks);
+    }
+
+    /// What is inside an expression that may be run when nobody listens any more.
+    fn unheard(
+        &self,
+        unheard: bool,
+        value: &Expr,
+        statement: &Stmt,
+        context: &mut Context,
+        function: &mut Function,
+        checks: &mut Checks,
+    ) {
+        let swallows = context.swallows;
+        context.swallows |= unheard && function.kind == Kind::Test;
         self.inner(value, statement, context, function, checks);
+        context.swallows = swallows;
     }
 
     /// What is inside an expression: closures with checks, calls of helpers, properties.
@@ -412,7 +532,7 @@ impl<'w> Walker<'w> {
                     let plain = args.iter().map(|arg| term(&arg.value)).collect();
                     function.calls.push((name.to_string(), plain));
                 }
-                ExprKind::Lambda(_, body) => {
+                ExprKind::Lambda(parameters, body) => {
                     // The body of `all(|x| …)` is part of a formula, not a list of statements.
                     let statements = body.iter().any(|s| !matches!(s.kind, StmtKind::Return(_)))
                         || body.iter().any(|s| match &s.kind {
@@ -422,7 +542,10 @@ impl<'w> Walker<'w> {
                             _ => false,
                         });
                     if statements {
+                        let known = context.callbacks.len();
+                        context.callbacks.extend(parameters.iter().cloned());
                         self.block(body, context, function, checks);
+                        context.callbacks.truncate(known);
                     } else {
                         for s in body {
                             if let StmtKind::Return(Some(value)) = &s.kind {
@@ -437,55 +560,9 @@ impl<'w> Walker<'w> {
         }
     }
 
-    /// `it('…', () => …)` and its relatives; Go's `t.Run("…", func…)`.
-    fn named<'e>(&self, value: &'e Expr) -> Option<Named<'e>> {
-        let script = matches!(
-            crate::tree::extension(self.path).as_str(),
-            "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "cts"
-        );
-        if !script {
-            return None;
-        }
-        let ExprKind::Call(callee, args) = &value.kind else { return None };
-        let cases = match &callee.kind {
-            ExprKind::Call(_, cases) => cases.first().map(|arg| &arg.value),
-            _ => None,
-        };
-        let path = callee.path();
-        let mut parts = path.split('.');
-        let root = parts.next()?;
-        let rest: Vec<&str> = parts.collect();
-        let off = root.starts_with('x') || rest.contains(&"skip") || rest.contains(&"todo");
-        let may_fail = rest.contains(&"failing") || rest.contains(&"fails");
-        let conditional = rest.contains(&"skipIf") || rest.contains(&"runIf");
-        let group = match root.trim_start_matches(['x', 'f']) {
-            "describe" | "suite" | "context" => true,
-            "it" | "test" | "specify" | "bench" => false,
-            _ => return None,
-        };
-        let name = match &args.first()?.value.kind {
-            ExprKind::Text(text) => text.clone(),
-            _ => crate::formula::canonical(&term(&args.first()?.value)).to_string(),
-        };
-        let body = args.iter().find_map(|arg| match &arg.value.kind {
-            ExprKind::Lambda(_, body) => Some(body.as_slice()),
-            _ => None,
-        });
-        if body.is_none() && !off {
-            return None;
-        }
-        let skip = (off || may_fail || conditional).then(|| Skip {
-            line: value.line,
-            text: path.clone(),
-            conditional: conditional && !off,
-        });
-        let only = rest.contains(&"only") || matches!(root, "fit" | "fdescribe" | "fcontext");
-        Some(Named { group, name, only, skip, cases, body })
-    }
-
     fn test_call(
         &self,
-        named: Named<'_>,
+        named: calls::Named<'_>,
         statement: &Stmt,
         context: &mut Context,
         function: &mut Function,
@@ -499,14 +576,20 @@ impl<'w> Walker<'w> {
             context.outer.push((named.name, named.skip));
             let only = context.only;
             context.only |= named.only;
-            self.block(named.body.unwrap_or_default(), context, function, checks);
+            self.block(named.body.unwrap_or_default().1, context, function, checks);
             context.only = only;
             context.outer.truncate(depth);
             return;
         }
+        let name = match function.kind {
+            Kind::Test => format!("{} > {name}", function.name),
+            _ => name,
+        };
+        let (parameters, body) = named.body.unwrap_or_default();
         let item = Item {
             name: vec![name],
-            body: named.body.unwrap_or_default().to_vec(),
+            parameters: parameters.to_vec(),
+            body: body.to_vec(),
             line: statement.line,
             span: statement.span,
             ..Item::default()
@@ -515,7 +598,7 @@ impl<'w> Walker<'w> {
         inner.skips.extend(named.skip.or(skipped));
         inner.only = named.only || context.only;
         if let Some(cases) = named.cases {
-            knobs::cases("each", cases, &mut inner);
+            knobs::cases("each", self.list(cases), &mut inner);
         }
         if let StmtKind::Expr(Expr { kind: ExprKind::Call(_, args), .. }) = &statement.kind {
             for arg in args {
@@ -533,6 +616,20 @@ struct Context {
     outer: Vec<(String, Option<Skip>)>,
     swallows: bool,
     only: bool,
+    /// Variables that were sorted in place.
+    sorted: Vec<String>,
+    /// Closures in variables that nobody calls.
+    idle: BTreeSet<String>,
+    /// What was given to be called when something has ended.
+    callbacks: Vec<String>,
+}
+
+/// Whether a call is an assertion by its name, wherever it stands.
+fn is_assertion(value: &Expr) -> bool {
+    let path = value.path();
+    let root = path.split('.').next().unwrap_or_default();
+    value.last_name().starts_with("assert")
+        || path.contains('.') && matches!(root, "assert" | "require" | "Assertions")
 }
 
 /// Whether a handler tells somebody: raises, fails, asserts, or returns the error.

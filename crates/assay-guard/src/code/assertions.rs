@@ -42,6 +42,9 @@ pub fn asserted(expression: &Expr, extra: &[String]) -> Option<Vec<Formula>> {
             if let Some((subject, links)) = chain(expression) {
                 return Some(chained(subject, &links));
             }
+            if let Some(found) = answered(callee, args) {
+                return Some(found);
+            }
             direct(callee, args, extra).map(|one| vec![one])
         }
         // `expect(x).to.be.true`.
@@ -56,6 +59,41 @@ pub fn asserted(expression: &Expr, extra: &[String]) -> Option<Vec<Formula>> {
         }
         _ => None,
     }
+}
+
+/// `request(app).get("/a").expect(401)` of supertest: what is expected of the answer.
+fn answered(callee: &Expr, args: &[Arg]) -> Option<Vec<Formula>> {
+    let ExprKind::Member(of, name) = &callee.kind else { return None };
+    let root = of.path();
+    let asks = ["request", "supertest", "agent", "api"].iter().any(|word| root.starts_with(word));
+    // `request.send().expect("an answer")` of Rust only says what to call a failure.
+    let named = matches!(args, [Arg { value: Expr { kind: ExprKind::Text(_), .. }, .. }]);
+    if name != "expect" || !asks || !root.contains('.') || named {
+        return None;
+    }
+    // `.expect(200).expect("content-type", /json/)` asks for both.
+    let (mut base, mut found) = (&**of, Vec::new());
+    if let ExprKind::Call(inner, more) = &of.kind
+        && let Some(before) = answered(inner, more)
+    {
+        found.extend(before);
+        while let ExprKind::Call(inner, _) = &base.kind
+            && let ExprKind::Member(next, name) = &inner.kind
+            && name == "expect"
+        {
+            base = next;
+        }
+    }
+    let answer = Term::apply(".answer", vec![term(base)]);
+    let expected = match args {
+        [only] => relation(Rel::Eq, answer, term(&only.value)),
+        all => {
+            let values = all.iter().map(|arg| term(&arg.value)).collect();
+            Formula::Rel(Rel::Fits, answer, Term::apply("list", values))
+        }
+    };
+    found.push(expected);
+    Some(found)
 }
 
 /// One link of a chain: its name, and its arguments if it is called.
@@ -135,9 +173,9 @@ fn chained(subject: &Expr, links: &[Link<'_>]) -> Vec<Formula> {
                     found.extend(one.map(|f| if negated { not(f) } else { f }));
                 }
             }
-            "resolves" | "rejects" => {
-                subject = Term::apply(*name, vec![subject]);
-            }
+            // What a promise comes to is what is waited for elsewhere.
+            "resolves" => {}
+            "rejects" => subject = Term::apply(*name, vec![subject]),
             "to" | "be" | "been" | "have" | "deep" | "is" | "and" | "that" | "with" | "at"
             | "of"
                 if args.is_empty() => {}
@@ -261,7 +299,8 @@ fn equal_to(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         | "deepequal"
         | "containsexactly"
         | "toeql"
-        | "isequaltoignoringcase" => relation(Rel::Eq, of, value()),
+        | "isequaltoignoringcase"
+        | "isequalbycomparingto" => relation(Rel::Eq, of, value()),
         // What a page shows.
         "tohavetext" | "tohavevalue" | "tohaveurl" | "tohavetitle" => {
             relation(Rel::Eq, Term::apply(".shown", vec![of]), value())
@@ -424,7 +463,11 @@ fn direct(callee: &Expr, args: &[Arg], extra: &[String]) -> Option<Formula> {
     let within = matches!(root, "assert" | "require" | "Assert" | "Assertions" | "chai" | "should")
         || (path.starts_with("t.") && matches!(name, "deepEqual" | "is" | "true" | "false"));
     let plain = plain(name);
-    let named = plain.starts_with("assert") || plain.starts_with("propassert") || within;
+    let named = ["assert", "propassert", "verifyno", "verifyzero"]
+        .iter()
+        .any(|start| plain.starts_with(start))
+        || within
+        || is_suite(root, name);
     let checks = name.ends_with('!')
         && ["check", "ensure", "verify", "invariant"].iter().any(|word| plain.contains(word));
     let listed = extra.iter().any(|own| own == name.trim_end_matches('!'));
@@ -459,6 +502,17 @@ fn direct(callee: &Expr, args: &[Arg], extra: &[String]) -> Option<Formula> {
         true => Formula::Or(vec![Formula::Atom(Term::name("release build")), found]),
         false => found,
     })
+}
+
+/// `s.Equal(a, b)`, `s.Require().NoError(err)` of a suite of testify.
+fn is_suite(root: &str, name: &str) -> bool {
+    matches!(root, "s" | "suite")
+        && name.starts_with(char::is_uppercase)
+        && ["Equal", "NotEqual", "True", "False", "Nil", "NotNil", "Len", "Contains", "Empty"]
+            .iter()
+            .chain(&["NotEmpty", "Error", "NoError", "ErrorIs", "ErrorContains", "Greater", "Less"])
+            .chain(&["ElementsMatch", "InDelta", "NotContains", "Panics", "Subset", "JSONEq"])
+            .any(|known| name.trim_end_matches('f') == *known)
 }
 
 fn by_name(name: &str, args: &[&Arg], value: &dyn Fn(usize) -> Option<Term>) -> Option<Formula> {

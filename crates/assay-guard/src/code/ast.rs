@@ -3,6 +3,9 @@
 //! A front end per parser fills these types; what is a test, an assertion or a skip is decided
 //! once, from here on.
 
+/// The kind of an expression that is run beside what follows: `go f()`.
+pub const BESIDE: &str = "go";
+
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
@@ -88,6 +91,8 @@ pub enum StmtKind {
     Try(Vec<Stmt>, Vec<(Vec<String>, Vec<Stmt>)>),
     /// Something that is entered and left around a body.
     With(Vec<Expr>, Vec<Stmt>),
+    /// The end of this round of a loop, or of the loop.
+    Continue,
     /// The end of the function.
     Return(Option<Expr>),
     /// An exception.

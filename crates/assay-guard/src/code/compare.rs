@@ -2,7 +2,7 @@
 
 use super::matching::{self, Located};
 use super::model::{Checks, Kind};
-use super::{is_program, read, rules};
+use super::{is_program, read, rules, snapshots};
 use crate::config::Config;
 use crate::finding::{Finding, Side, Verdict, finding};
 use crate::rules::id;
@@ -27,8 +27,11 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
     let (old_all, new_all) = (located(&old), located(&new));
     let paired = matching::pair(&old_all, &new_all);
     let names = rules::Names::of(&old_all, &new_all);
+    let heard = paired.come.iter().filter(|one| one.function.skips.is_empty());
+    let come: Vec<(&str, Vec<matching::Seen<'_>>)> =
+        heard.map(|one| (one.file, matching::seen(one))).collect();
     for (one, other) in &paired.both {
-        rules::function(one, other, &names, &mut findings);
+        rules::function(one, other, &come, &names, &mut findings);
     }
     for gone in &paired.gone {
         // Where a file cannot be read, what seems gone may be what was not understood.
@@ -43,6 +46,7 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
         rules::file(file, checks, now, &new, &mut findings);
     }
     regressions(before, after, &changed, &mut findings);
+    snapshots::compare(before, after, &mut findings);
     once(findings)
 }
 

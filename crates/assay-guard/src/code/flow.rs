@@ -1,8 +1,9 @@
 //! What the order of statements tells: where a body is left, and which variables keep their value.
 
-use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use super::ast::{Expr, ExprKind, Item, Stmt, StmtKind};
 use super::logic::term;
-use crate::formula::Definition;
+use super::model::Kind;
+use crate::formula::{Definition, Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Methods that change what they are called on.
@@ -73,11 +74,12 @@ fn base(mut at: &Expr) -> Option<&str> {
     }
 }
 
-/// The condition under which a test is left without a word: `if slow { return }`.
+/// The condition under which a test is left without a word: `if slow { return }`; within a loop
+/// also `if slow { continue }`.
 pub fn leaves(statement: &Stmt) -> Option<&Expr> {
     let StmtKind::If(condition, then, otherwise) = &statement.kind else { return None };
     let silent = match &then.last()?.kind {
-        StmtKind::Return(None) => true,
+        StmtKind::Return(None) | StmtKind::Continue => true,
         StmtKind::Return(Some(value)) => match &value.kind {
             ExprKind::Null => true,
             ExprKind::Call(callee, _) => callee.last_name() == "Ok",
@@ -87,6 +89,25 @@ pub fn leaves(statement: &Stmt) -> Option<&Expr> {
     };
     // Who tells something before it leaves is heard.
     (silent && otherwise.is_empty() && then.len() == 1).then_some(condition)
+}
+
+/// What the rest of a body takes for granted: `prop_assume!(c)`, `assume(c)`, `fc.pre(c)`.
+pub fn assumed(statement: &Stmt) -> Option<&Expr> {
+    let StmtKind::Expr(value) = &statement.kind else { return None };
+    let assumes = matches!(
+        value.path().as_str(),
+        "prop_assume!" | "assume" | "hypothesis.assume" | "fc.pre" | "kani.assume"
+    );
+    value.args().first().filter(|_| assumes).map(|arg| &arg.value)
+}
+
+/// The variable that a statement sorts in place: `xs.sort()`, `sort.Strings(xs)`.
+pub fn sorted(statement: &Stmt) -> Option<&str> {
+    let StmtKind::Expr(value) = &statement.kind else { return None };
+    let ExprKind::Call(callee, _) = &value.kind else { return None };
+    let ExprKind::Member(of, method) = &callee.kind else { return None };
+    let sorts = method.to_lowercase().starts_with("sort") || of.last_name() == "sort";
+    mutated(value).filter(|_| sorts)
 }
 
 /// A `return` with statements after it.
@@ -99,11 +120,15 @@ pub fn early(body: &[Stmt]) -> Option<usize> {
 pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
     let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
     let mut changed: BTreeSet<String> = BTreeSet::new();
+    let mut aliases: BTreeMap<String, String> = BTreeMap::new();
     let mut open: Vec<&[Stmt]> = vec![body];
     while let Some(list) = open.pop() {
         for statement in list {
             match &statement.kind {
                 StmtKind::Let(name, value) => {
+                    if let ExprKind::Name(of) = &value.kind {
+                        aliases.insert(name.clone(), of.clone());
+                    }
                     let definition = Definition { parameters: Vec::new(), body: term(value) };
                     let twice = found.contains_key(name);
                     found.insert(name.clone(), if twice { None } else { Some(definition) });
@@ -118,6 +143,34 @@ pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
             }
         }
     }
-    found.retain(|name, _| !changed.contains(name));
+    // Another name for a thing stays one, whatever is done to the thing; a copy does not.
+    let of: Vec<String> = changed.iter().filter_map(|name| aliases.get(name)).cloned().collect();
+    changed.extend(of);
+    found.retain(|name, _| !changed.contains(name) || aliases.contains_key(name));
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// What a function stands for that does nothing but to yield a value.
+pub fn yields(item: &Item, kind: Kind) -> Option<Definition> {
+    match &item.body[..] {
+        [Stmt { kind: StmtKind::Return(Some(value)), .. }] if kind == Kind::Other => {
+            Some(Definition { parameters: item.parameters.clone(), body: term(value) })
+        }
+        _ => None,
+    }
+}
+
+/// A comparison of what was sorted before does not see the order.
+pub fn in_any_order(asks: Formula, sorted: &[String]) -> Formula {
+    let known = |side: &Term| matches!(side, Term::Name(name) if sorted.contains(name));
+    // Who compares a list with a copy that was sorted asks for its order.
+    let fixed = |side: &Term| !matches!(side, Term::Name(_)) || known(side);
+    match asks {
+        Formula::Rel(Rel::Eq | Rel::Same, a, b)
+            if (known(&a) || known(&b)) && fixed(&a) && fixed(&b) =>
+        {
+            Formula::Rel(Rel::Unordered, a, b)
+        }
+        other => other,
+    }
 }

@@ -1,6 +1,6 @@
 //! How much is tried: cases, ranges, seeds, repetitions, retries; and what stands beside checks.
 
-use super::ast::{Expr, ExprKind, Stmt, StmtKind};
+use super::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 use super::logic::{formula, term};
 use super::model::{Check, Function, Knob, Listed, Stricter};
 use crate::formula::Formula;
@@ -109,8 +109,11 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
         if generated {
             cases(name, &arg.value, function);
         }
+        if name == "fixture" && arg.name.as_deref() == Some("params") {
+            cases("params", &arg.value, function);
+        }
         if name == "strategy" || name == "given" {
-            range(&arg.value, function);
+            ranges(&arg.value, function);
         }
     }
     // `#[test_case(1, 2)]` is one case each.
@@ -143,13 +146,40 @@ pub fn time_limit(value: &Expr, function: &mut Function) {
 
 /// The cases of a test that is run for each of them.
 pub fn cases(name: &str, value: &Expr, function: &mut Function) {
-    let ExprKind::List(items) = &value.kind else { return };
+    let items: Vec<String> = match &value.kind {
+        ExprKind::List(items) => items.iter().filter_map(case).collect(),
+        ExprKind::Fields(fields) => {
+            fields.iter().map(|(key, value)| format!("{key}: {}", term(value))).collect()
+        }
+        _ => return,
+    };
     if items.is_empty() {
         return;
     }
-    let items = items.iter().map(|item| term(item).to_string()).collect();
     let name = name.to_string();
     function.lists.push(Listed { rule: "R07", name, items, line: value.line });
+}
+
+/// One case as text. `pytest.param(1, 2, id="x")` is `(1, 2)`, and none if it is marked as skipped.
+fn case(item: &Expr) -> Option<String> {
+    if !matches!(item.path().as_str(), "pytest.param" | "param") {
+        return Some(term(item).to_string());
+    }
+    let (plain, said): (Vec<_>, Vec<_>) = item.args().iter().partition(|arg| arg.name.is_none());
+    let marks = said.iter().filter(|arg| arg.name.as_deref() == Some("marks"));
+    let off = |mark: &Expr| matches!(mark.last_name(), "skip" | "xfail");
+    let mut marks = marks.flat_map(|arg| match &arg.value.kind {
+        ExprKind::List(list) => list.iter().collect(),
+        _ => vec![&arg.value],
+    });
+    if marks.any(off) {
+        return None;
+    }
+    let values: Vec<Expr> = plain.iter().map(|arg| arg.value.clone()).collect();
+    Some(match &values[..] {
+        [only] => term(only).to_string(),
+        _ => term(&Expr::new(item.line, ExprKind::List(values))).to_string(),
+    })
 }
 
 /// Numbers and lists in statements.
@@ -169,19 +199,21 @@ pub fn statement(statement: &Stmt, function: &mut Function) {
             line: statement.line,
         }),
         StmtKind::Loop(None, Some(over), _) => {
-            if let ExprKind::List(_) = &over.kind {
-                cases("loop", over, function);
-            }
+            cases("loop", over, function);
         }
         _ => {}
     }
 }
+
+/// The list of files that pytest is told not to look at.
+pub const LEFT_OUT: &str = "collect_ignore";
 
 /// Lists of seeds, faults and cases, by their names.
 fn tried(name: &str, value: &Expr, function: &mut Function) {
     let lower = name.to_ascii_lowercase();
     let rule = match lower {
         _ if lower.contains("seed") || lower.contains("fault") => "R08",
+        _ if lower.starts_with(LEFT_OUT) => "R06",
         _ if lower.contains("cases") || lower == "tests" || lower == "tt" => "R07",
         _ => return,
     };
@@ -221,6 +253,7 @@ pub fn expression(value: &Expr, function: &mut Function) {
                 };
                 push(name, number, value.line, function);
             }
+            provided(callee, args, function);
             if callee.path() == "f.Add" {
                 let items = args.iter().map(|arg| term(&arg.value).to_string());
                 let item = items.collect::<Vec<_>>().join(", ");
@@ -247,6 +280,27 @@ pub fn expression(value: &Expr, function: &mut Function) {
         }
         _ => {}
     }
+}
+
+/// The ranges in a generator, those of what it is made of included.
+fn ranges(value: &Expr, function: &mut Function) {
+    range(value, function);
+    value.parts().into_iter().for_each(|part| ranges(part, function));
+}
+
+/// `Stream.of(Arguments.of(1, 2), …)`: what a method of Java provides for a test.
+fn provided(callee: &Expr, args: &[Arg], function: &mut Function) {
+    let lists = matches!(callee.path().as_str(), "Stream.of" | "List.of" | "Arrays.asList");
+    let of_cases = |arg: &Arg| {
+        let path = arg.value.path();
+        matches!(path.as_str(), "Arguments.of" | "arguments" | "Arguments.arguments")
+    };
+    if !lists || !args.iter().any(of_cases) {
+        return;
+    }
+    let items = args.iter().map(|arg| term(&arg.value).to_string()).collect();
+    let (name, line) = ("arguments".to_string(), callee.line);
+    function.lists.push(Listed { rule: "R07", name, items, line });
 }
 
 /// Ranges that values are drawn from: `0..100`, `integers(0, 100)`, `fc.integer({min, max})`.

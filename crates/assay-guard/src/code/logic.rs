@@ -55,6 +55,8 @@ pub fn term(expression: &Expr) -> Term {
         ExprKind::Member(of, name) if matches!(name.as_str(), "length" | "size" | "count") => {
             Term::apply("len", vec![term(of)])
         }
+        // What a test case keeps in itself, another gets as a fixture.
+        ExprKind::Member(of, name) if is_self(of) => Term::name(name),
         ExprKind::Member(of, name) => Term::apply(format!(".{name}"), vec![term(of)]),
         ExprKind::Index(of, at) => Term::apply("at", vec![term(of), term(at)]),
         ExprKind::Binary(operator, a, b) => match operator.as_str() {
@@ -101,6 +103,10 @@ pub fn term(expression: &Expr) -> Term {
         ExprKind::Other(kind, parts) if kind == "?" => parts.first().map_or(Term::name("?"), term),
         ExprKind::Other(kind, parts) => Term::apply(kind.trim(), parts.iter().map(term).collect()),
     }
+}
+
+fn is_self(of: &Expr) -> bool {
+    matches!(&of.kind, ExprKind::Name(name) if matches!(name.as_str(), "self" | "this"))
 }
 
 fn bound(kind: &str, variables: &[String], domain: Term, body: Term) -> Term {
@@ -237,6 +243,11 @@ fn quantified(name: &str, of: Option<&Expr>, argument: &Expr) -> Option<Formula>
 
 /// A relation, with what its terms tell about it.
 pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
+    // `xs == sorted(xs)` asks for an order.
+    let ordered = loose(&a).as_ref() == Some(&b) || loose(&b).as_ref() == Some(&a);
+    if ordered {
+        return Formula::Rel(rel, a, b);
+    }
     if let (Rel::Eq | Rel::Same, Some(x), y) = (rel, loose(&a), &b) {
         return Formula::Rel(Rel::Unordered, x, loose(y).unwrap_or_else(|| y.clone()));
     }
@@ -261,6 +272,9 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
             }
         }
     }
+    if let (Rel::Eq, Some(near)) = (rel, rounded(&a, &b).or_else(|| rounded(&b, &a))) {
+        return near;
+    }
     if rel == Rel::Eq
         && let Some(found) = defaulted(&a, &b).or_else(|| defaulted(&b, &a))
     {
@@ -270,6 +284,23 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
         return Formula::Rel(Rel::Near(Number(limit)), x, y);
     }
     Formula::Rel(rel, a, b)
+}
+
+/// `round(x, 2) == 3.14` holds of all that is near it.
+fn rounded(side: &Term, other: &Term) -> Option<Formula> {
+    let (Term::Apply(name, args), Some(_)) = (side, other.as_number()) else { return None };
+    let half = match name.strip_prefix("call ")?.trim_start_matches('.') {
+        "round" => 0.5,
+        "floor" | "ceil" | "trunc" => 1.0,
+        _ => return None,
+    };
+    // `Math.round(x)` names its library first.
+    let library = matches!(args.first(), Some(Term::Name(name))
+        if matches!(name.as_str(), "Math" | "math" | "np" | "numpy"));
+    let value = args.get(usize::from(library))?;
+    let digits = args.get(usize::from(library) + 1).map_or(Some(0.0), Term::as_number)?;
+    let width = Number(half * 10f64.powf(-digits));
+    Some(Formula::Rel(Rel::Near(width), value.clone(), other.clone()))
 }
 
 /// `x.unwrap_or(3) == 3` holds of nothing, too.

@@ -28,6 +28,8 @@ pub struct Paired<'c> {
     pub both: Vec<(Located<'c>, Located<'c>)>,
     /// Old ones that are gone.
     pub gone: Vec<Located<'c>>,
+    /// New tests that were no others before.
+    pub come: Vec<Located<'c>>,
 }
 
 /// Places in a list by a key.
@@ -52,7 +54,13 @@ pub fn pair<'c>(old: &[Located<'c>], new: &[Located<'c>]) -> Paired<'c> {
     let shaped =
         by_key(&|one| (!one.function.checks.is_empty()).then(|| one.function.shape.clone()));
     type Key<'k, 'c> = &'k dyn Fn(&Located<'c>) -> String;
-    let passes: [(&Index, Key<'_, 'c>); 3] = [
+    // Who kept both name and body is taken first, so that a new test under an old name does not
+    // hide where the old one went.
+    let kept = by_key(&|one| Some(unchanged(one)));
+    let renamed = by_key(&|one| same_body(one));
+    let passes: [(&Index, Key<'_, 'c>); 5] = [
+        (&kept, &unchanged),
+        (&renamed, &|one| same_body(one).unwrap_or_default()),
         (&named, &|one| format!("{}\n{}", one.file, one.function.name)),
         (&shaped, &|one| one.function.shape.clone()),
         (&moved, &|one| last(one.function)),
@@ -90,7 +98,20 @@ pub fn pair<'c>(old: &[Located<'c>], new: &[Located<'c>]) -> Paired<'c> {
             None => gone.push(*one),
         }
     }
-    Paired { both, gone }
+    let free = new.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(one, _)| *one);
+    let come = free.filter(|one| one.function.kind == Kind::Test).collect();
+    Paired { both, gone, come }
+}
+
+/// Place, name and body.
+fn unchanged(one: &Located<'_>) -> String {
+    format!("{}\n{}\n{}", one.file, one.function.name, one.function.shape)
+}
+
+/// Place and body, of tests that check something.
+fn same_body(one: &Located<'_>) -> Option<String> {
+    let tests = one.function.kind == Kind::Test && !one.function.checks.is_empty();
+    tests.then(|| format!("{}\n{}", one.file, one.function.shape))
 }
 
 /// Whether two tests check much the same: at least half of it.
@@ -135,10 +156,20 @@ fn raw(asks: &Formula) -> Formula {
 /// How deep helpers may call helpers.
 const HELPERS_DEEP: usize = 3;
 
+/// What names stand for in a function: its variables, and helpers that only yield a value.
+pub fn known(of: &Located<'_>) -> Definitions {
+    let helpers = of.checks.functions.iter().filter(|f| f.name != of.function.name);
+    let mut all: Definitions = helpers
+        .filter_map(|f| Some((f.name.rsplit("::").next()?.to_string(), f.yields.clone()?)))
+        .collect();
+    all.extend(of.function.variables.clone());
+    all
+}
+
 /// What a function checks: itself, and through helpers of its file.
 pub fn seen<'c>(of: &Located<'c>) -> Vec<Seen<'c>> {
     let mut found = Vec::new();
-    collect(of, of.function, &of.function.variables.clone(), None, 0, &mut found);
+    collect(of, of.function, &known(of), None, 0, &mut found);
     found
 }
 
@@ -197,6 +228,9 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
     let mut taken = vec![false; new.len()];
     let mut fates: Vec<Option<Fate<'c>>> = old.iter().map(|_| None).collect();
     type Fits = fn(&Seen<'_>, &Seen<'_>) -> bool;
+    // What reads the same and now compares a thing with itself is not the same.
+    let emptied =
+        |a: &Seen<'_>, b: &Seen<'_>| b.inlined == Formula::True && a.inlined != Formula::True;
     let same: Fits = |a, b| a.raw == b.raw || a.inlined == b.inlined;
     // Names in a helper are its own: first what stands in the same place.
     let same_place: Fits =
@@ -223,7 +257,10 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
                 continue;
             }
             let found = (0..new.len()).find(|other| {
-                !taken[*other] && new[*other].raw != Formula::True && fits(one, &new[*other])
+                !taken[*other]
+                    && new[*other].raw != Formula::True
+                    && !emptied(one, &new[*other])
+                    && fits(one, &new[*other])
             });
             if let Some(found) = found {
                 taken[found] = true;
@@ -236,7 +273,8 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
         if fate.is_some() || old[at].raw == Formula::True {
             continue;
         }
-        let found = (0..new.len()).find(|other| !taken[*other] && new[*other].raw == Formula::True);
+        let holds = |other: &Seen<'_>| other.raw == Formula::True || emptied(&old[at], other);
+        let found = (0..new.len()).find(|other| !taken[*other] && holds(&new[*other]));
         if let Some(found) = found {
             taken[found] = true;
             *fate = Some(Fate::Weaker(new[found].clone()));

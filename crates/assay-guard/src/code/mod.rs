@@ -7,9 +7,11 @@
 mod analyse;
 mod assertions;
 mod ast;
+mod calls;
 mod compare;
 mod flow;
 mod grammar;
+mod heard;
 mod knobs;
 mod logic;
 mod matching;
@@ -18,6 +20,8 @@ mod names;
 mod open;
 mod rules;
 mod rust;
+mod snapshots;
+mod stubs;
 
 pub use analyse::analyse;
 pub use compare::compare;

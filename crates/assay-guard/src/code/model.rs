@@ -1,6 +1,6 @@
 //! Tests and checks of any language, as the rules see them.
 
-use crate::formula::{Definitions, Formula};
+use crate::formula::{Definition, Definitions, Formula, Term};
 
 /// What a file checks.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +65,12 @@ pub struct Function {
     pub variables: Definitions,
     /// Its parameters.
     pub parameters: Vec<String>,
+    /// Methods that it replaces.
+    pub stubs: Vec<Stub>,
+    /// What it stands for, if all it does is to yield a value.
+    pub yields: Option<Definition>,
     /// The functions it calls, with their arguments.
-    pub calls: Vec<(String, Vec<crate::formula::Term>)>,
+    pub calls: Vec<(String, Vec<Term>)>,
 }
 
 /// A check.
@@ -84,6 +88,17 @@ pub struct Check {
     pub modality: Option<String>,
     /// Conditions of the build.
     pub config: Vec<String>,
+}
+
+/// A method that a test replaces.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stub {
+    /// The object or class it is of.
+    pub object: Term,
+    /// Its name.
+    pub method: String,
+    /// The line where it is replaced.
+    pub line: usize,
 }
 
 /// Why a test is not run.

@@ -48,11 +48,25 @@ pub fn is_test(path: &str, item: &Item) -> bool {
 
 /// Whether methods of the class a function of Python stands in are run as tests.
 fn is_collected(item: &Item) -> bool {
-    let derived = |annotation: &Expr| annotation.last_name() == super::grammar::TEST_CASE;
+    let is = |name: &str| item.annotations.iter().any(|annotation| annotation.last_name() == name);
     match &item.name[..] {
-        [.., class, _] => class.contains("Test") || item.annotations.iter().any(derived),
+        [.., class, _] => {
+            class.starts_with("Test")
+                || is(super::grammar::TEST_CASE)
+                || class.contains("Test") && is(super::grammar::DERIVED)
+        }
         _ => true,
     }
+}
+
+/// Whether a script loads Node's assertions in their loose form.
+pub fn loads_loose_assert(source: &str) -> bool {
+    source.lines().any(|line| {
+        let loads = line.contains("import ") || line.contains("require(");
+        let quoted =
+            |name: &str| ['"', '\''].iter().any(|q| line.contains(&format!("{q}{name}{q}")));
+        loads && (quoted("assert") || quoted("node:assert")) && !line.contains("strict")
+    })
 }
 
 /// What keeps a test from being run.
@@ -64,6 +78,12 @@ pub fn skip(annotation: &Expr, path: &str) -> Option<Skip> {
     match name {
         "ignore" | "skip" | "Disabled" | "Ignore" | "xfail" | "expectedFailure" | "SkipTest"
         | "todo" => skip(false),
+        // Only some of the values that there are.
+        "EnumSource" => {
+            let given =
+                |name: &str| annotation.args().iter().any(|arg| arg.name.as_deref() == Some(name));
+            if given("names") { skip(true) } else { None }
+        }
         "skipif" | "skipIf" | "skipUnless" | "skip_if" => {
             // `skipif(True)` is a plain skip.
             let always = annotation.args().first().is_some_and(|arg| {

@@ -38,6 +38,25 @@ fn of_type(name: &str) -> bool {
     name.strip_prefix("any").is_some_and(|kind| kind.starts_with(char::is_uppercase))
 }
 
+/// `timedelta(minutes=5)` of Python.
+fn delta(expression: &Expr) -> Option<Term> {
+    let mut seconds = 0.0;
+    for arg in expression.args() {
+        let unit = match arg.name.as_deref()? {
+            "weeks" => 604_800.0,
+            "days" => 86_400.0,
+            "hours" => 3600.0,
+            "minutes" => 60.0,
+            "seconds" => 1.0,
+            "milliseconds" => 1e-3,
+            "microseconds" => 1e-6,
+            _ => return None,
+        };
+        seconds += arg.value.number()? * unit;
+    }
+    Some(Term::number(seconds))
+}
+
 /// A time in seconds: `time.Second`, `Duration::from_millis(5)`, `Duration.ofSeconds(2)`.
 pub fn duration(expression: &Expr) -> Option<Term> {
     let path = expression.path();
@@ -51,6 +70,9 @@ pub fn duration(expression: &Expr) -> Option<Term> {
             "time.Hour" => Some(Term::number(3600.0)),
             _ => None,
         };
+    }
+    if expression.last_name() == "timedelta" {
+        return delta(expression);
     }
     let [only] = expression.args() else { return None };
     let unit = match path.trim_start_matches("std.time.").trim_start_matches("tokio.time.") {

@@ -1,7 +1,8 @@
 //! R01 to R10, for every language.
 
-use super::matching::{Fate, Located, Seen, fates, seen};
-use super::model::{Check, Checks, Function, Kind, Knob, Listed, Stricter};
+use super::knobs::LEFT_OUT;
+use super::matching::{Fate, Located, Seen, fates, known, seen};
+use super::model::{Check, Checks, Function, Kind, Knob, Listed, Stricter, Stub};
 use crate::finding::{Finding, Side, Verdict, finding};
 use crate::formula::{self, Formula, Order, Rel};
 use crate::rules::id;
@@ -143,16 +144,19 @@ fn gated(old: &Check, new: &Check) -> bool {
     new.config.iter().any(|condition| !old.config.contains(condition))
 }
 
-/// A function in both.
+/// A function in both; `come` is what new tests of each file check.
 pub fn function(
     old: &Located<'_>,
     new: &Located<'_>,
+    come: &[(&str, Vec<Seen<'_>>)],
     names: &Names<'_>,
     findings: &mut Vec<Finding>,
 ) {
     if old.function.kind == Kind::Test {
         skips(old, new, findings);
         swallowed(old, new, findings);
+        stubs(old, new, findings);
+        defaulted(old, new, findings);
     }
     lenient(old, new, findings);
     knobs(old, new, findings);
@@ -165,6 +169,12 @@ pub fn function(
         }
     }
     let after: Vec<Seen<'_>> = after.into_iter().filter(|s| s.check.id.is_none()).collect();
+    // What moved to a new test of the file is not lost.
+    let moved = || come.iter().filter(|(file, _)| *file == new.file).flat_map(|(_, all)| all);
+    let alike = |a: &Seen<'_>, b: &Seen<'_>| a.raw == b.raw && a.inlined == b.inlined;
+    without.retain(|one| {
+        after.iter().any(|now| alike(one, now)) || !moved().any(|now| alike(one, now))
+    });
     checks(old, new, &without, &after, findings);
 }
 
@@ -238,6 +248,7 @@ fn told(rule: &'static str, old: &Seen<'_>, new: &Seen<'_>) -> (&'static str, &'
     let debug = |f: &Formula| f.mentions("release build");
     match (&old.raw, &new.raw) {
         (_, Formula::True) => (rule, "the assertion always holds now"),
+        _ if new.inlined == Formula::True => (rule, "a value is compared with itself"),
         (a, b) if unordered(b) && !unordered(a) => {
             ("R09", "order and multiplicity are no longer compared")
         }
@@ -306,6 +317,43 @@ fn swallowed(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) 
         let sides = (Some(whole(old)), Some(side(new.file, *line, text)));
         let why = format!("a failure is swallowed: {}", first_line(text));
         findings.push(finding(id("R06"), old.object(), Verdict::Weaker, sides, why));
+    }
+}
+
+/// R06: what had to be there is made up where it is not: `unwrap_or_default` for `unwrap`.
+fn defaulted(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let often = |of: &Located<'_>, names: &[&str]| {
+        let calls = of.function.calls.iter();
+        calls.filter(|(name, _)| names.contains(&name.as_str())).count()
+    };
+    let (asks, takes) =
+        (["unwrap", "expect"], ["unwrap_or_default", "unwrap_or", "unwrap_or_else"]);
+    if often(new, &asks) < often(old, &asks) && often(new, &takes) > often(old, &takes) {
+        let why = "what is not there no longer fails the test: a default takes its place";
+        let sides = (Some(whole(old)), Some(whole(new)));
+        findings.push(finding(id("R06"), old.object(), Verdict::Weaker, sides, why));
+    }
+}
+
+/// R06: the test now says itself what a method returns that it asserts on.
+fn stubs(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let had = |stub: &&Stub| {
+        let same = |own: &Stub| own.object == stub.object && own.method == stub.method;
+        old.function.stubs.iter().any(same)
+    };
+    let asked = seen(new);
+    for stub in new.function.stubs.iter().filter(|stub| !had(stub)) {
+        let object = formula::expanded(&stub.object, &known(new));
+        let asks = |one: &Seen<'_>| {
+            stub.is_asked_by(&one.inlined, &object) || stub.is_asked_by(&one.raw, &stub.object)
+        };
+        if !asked.iter().any(asks) {
+            continue;
+        }
+        let text = format!("{}.{}", stub.object, stub.method);
+        let sides = (Some(whole(old)), Some(side(new.file, stub.line, &text)));
+        let why = format!("the test itself says what {text} returns, and asserts on it");
+        findings.push(finding(id("R06"), old.object(), Verdict::Suspect, sides, why));
     }
 }
 
@@ -395,7 +443,7 @@ fn shortened(
     new: &[Listed],
     findings: &mut Vec<Finding>,
 ) {
-    for list in old {
+    for list in old.iter().filter(|list| !list.name.starts_with(LEFT_OUT)) {
         let Some(now) = new.iter().find(|other| other.name == list.name) else { continue };
         let kept: BTreeSet<&str> = now.items.iter().map(String::as_str).collect();
         let lost: Vec<&str> =
@@ -417,6 +465,20 @@ fn shortened(
     }
 }
 
+/// R06: files that a runner is told not to look at.
+fn left_out(path: &str, old: &[Listed], new: &[Listed], findings: &mut Vec<Finding>) {
+    let of = |lists: &[Listed]| -> Vec<(String, usize)> {
+        let known = lists.iter().filter(|list| list.name.starts_with(LEFT_OUT));
+        known.flat_map(|l| l.items.iter().map(|item| (item.clone(), l.line))).collect()
+    };
+    let was: BTreeSet<String> = of(old).into_iter().map(|(item, _)| item).collect();
+    for (item, line) in of(new).iter().filter(|(item, _)| !was.contains(item)) {
+        let sides = (None, Some(side(path, *line, item)));
+        let why = format!("tests in {item} are no longer run");
+        findings.push(finding(id("R06"), path, Verdict::Weaker, sides, why));
+    }
+}
+
 /// What a file says outside of its functions.
 pub fn file(
     path: &str,
@@ -428,6 +490,7 @@ pub fn file(
     numbers(path, path, path, &old.knobs, &new.knobs, findings);
     retried(path, path, &old.knobs, &new.knobs, findings);
     shortened(path, path, path, &old.lists, &new.lists, findings);
+    left_out(path, &old.lists, &new.lists, findings);
     let ids: BTreeSet<&str> =
         all.values().flat_map(|c| c.ids.iter().map(|(name, _)| name.as_str())).collect();
     for (name, line) in old.ids.iter().filter(|(name, _)| !ids.contains(name.as_str())) {

@@ -35,12 +35,16 @@ impl Prover {
                 others.iter().any(|other| self.implies(a, other, deeper))
                     || parts.iter().any(|part| self.implies(part, b, deeper))
                     || self.resolved(parts, b, deeper)
+                    || self.each_option(a, others, deeper)
             }
             (Formula::And(parts), _) => {
                 parts.iter().any(|part| self.implies(part, b, deeper))
                     || self.resolved(parts, b, deeper)
             }
-            (_, Formula::Or(others)) => others.iter().any(|other| self.implies(a, other, deeper)),
+            (_, Formula::Or(others)) => {
+                others.iter().any(|other| self.implies(a, other, deeper))
+                    || self.each_option(a, others, deeper)
+            }
             _ => self.single(a, b, deeper),
         }
     }
@@ -64,6 +68,18 @@ impl Prover {
             }
         }
         false
+    }
+
+    /// `x \/ (y /\ z)` is `(x \/ y) /\ (x \/ z)`: each of the two may follow on its own.
+    fn each_option(&mut self, a: &Formula, options: &[Formula], depth: u32) -> bool {
+        let both = options.iter().position(|option| matches!(option, Formula::And(_)));
+        let Some(at) = both else { return false };
+        let Formula::And(parts) = &options[at] else { return false };
+        parts.iter().all(|part| {
+            let mut list = options.to_vec();
+            list[at] = part.clone();
+            self.implies(a, &junction(list, false), depth)
+        })
     }
 
     fn single(&mut self, a: &Formula, b: &Formula, depth: u32) -> bool {

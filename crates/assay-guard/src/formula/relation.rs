@@ -47,22 +47,61 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         (Rel::Lt | Rel::Subset, Rel::Ne) if straight || crossed => true,
         (Rel::Subset, Rel::SubsetEq) => straight,
         (Rel::SubsetEq, Rel::SubsetEq) => (a == c && within(b, d)) || (b == d && within(c, a)),
-        (Rel::Near(x), Rel::Near(y)) => (straight || crossed) && x <= y,
+        (Rel::Near(x), Rel::Near(y)) if (straight || crossed) && x <= y => true,
+        (Rel::Same | Rel::Eq | Rel::Near(_), Rel::Near(Number(wide))) => {
+            let narrow = if let Rel::Near(Number(own)) = p { own } else { 0.0 };
+            nearby((a, b), (c, d)).is_some_and(|gap| gap + narrow <= wide)
+        }
         (Rel::Same | Rel::Eq, Rel::Fits) if straight || crossed => true,
         // A value, and the same value with places left open.
         (Rel::Same | Rel::Eq, Rel::Same | Rel::Eq) if p == q || q == Rel::Eq => {
             let open = |kept: &Term, was: &Term| {
                 (c == kept && covers(d, was)) || (d == kept && covers(c, was))
             };
-            open(a, b) || open(b, a)
+            open(a, b) || open(b, a) || lifted((a, b), (c, d)) || lifted((a, b), (d, c))
         }
         (Rel::Eq | Rel::Fits, Rel::Fits) => a == c && (admits(d, b) || says(b, d)),
         (Rel::Same | Rel::Eq, Rel::In) => (a == c && element(b, d)) || (b == c && element(a, d)),
         (Rel::In, Rel::In) => a == c && within(b, d),
+        (Rel::In, Rel::Lt | Rel::Le) => ranged((a, b), (q, c, d)),
         (Rel::NotIn, Rel::NotIn) => a == c && within(d, b),
         (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le | Rel::Ne) => pinned((a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Lt | Rel::Le) => bounded((p, a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Ne) => excluded((p, a, b), (c, d)) || excluded((p, a, b), (d, c)),
+        _ => false,
+    }
+}
+
+/// How far apart the numbers are that two relations compare the same term with.
+fn nearby((a, b): (&Term, &Term), (c, d): (&Term, &Term)) -> Option<f64> {
+    let number = |of: &Term, (x, y): (&Term, &Term)| match (x == of, y == of) {
+        (true, _) => y.as_number(),
+        (_, true) => x.as_number(),
+        _ => None,
+    };
+    [a, b].into_iter().find_map(|of| Some((number(of, (a, b))? - number(of, (c, d))?).abs()))
+}
+
+/// `x = y` implies `x.f = y.f`: the same is done to both sides.
+fn lifted((a, b): (&Term, &Term), (c, d): (&Term, &Term)) -> bool {
+    if (c == a && d == b) || (c == b && d == a) {
+        return true;
+    }
+    match (c, d) {
+        (Term::Apply(f, xs), Term::Apply(g, ys)) if f == g && xs.len() == ys.len() => {
+            let same = |(x, y): (&Term, &Term)| x == y || lifted((a, b), (x, y));
+            xs.iter().zip(ys).all(same)
+        }
+        _ => false,
+    }
+}
+
+/// `x \in 1..n` implies `1 <= x`, `0 < x` and `x <= n`.
+fn ranged((item, set): (&Term, &Term), new: (Rel, &Term, &Term)) -> bool {
+    match set {
+        Term::Apply(op, ends) if op == ".." && ends.len() == 2 => {
+            bounded((Rel::Le, &ends[0], item), new) || bounded((Rel::Le, item, &ends[1]), new)
+        }
         _ => false,
     }
 }

@@ -205,6 +205,14 @@ impl Reader<'_> {
             }
         };
         let arguments = node.child_by_field_name("arguments");
+        // `it.each` with a table: a row a line, below its head.
+        if let Some(table) = arguments.filter(|list| list.kind() == "template_string") {
+            let rows = self.text(table).lines().skip(1).filter(|row| row.contains('|')).skip(1);
+            let rows = rows.map(|row| Expr::new(line(table), ExprKind::Text(row.trim().into())));
+            let value = Expr::new(line(table), ExprKind::List(rows.collect()));
+            let args = vec![Arg { name: None, value }];
+            return ExprKind::Call(Box::new(Expr::new(line(node), callee)), args);
+        }
         let arguments = match arguments {
             // `all(x for x in xs)` has no parentheses of its own.
             Some(list) if list.kind() == "generator_expression" => vec![list],

@@ -16,6 +16,9 @@ const DEPTH_MAX: usize = 100;
 /// What a method of a class derived from `unittest.TestCase` is annotated with here.
 pub(super) const TEST_CASE: &str = "TestCase";
 
+/// And of a class derived from another one, which may be a test case.
+pub(super) const DERIVED: &str = "derived class";
+
 /// The languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
@@ -132,9 +135,12 @@ impl<'s> Reader<'s> {
                 inner.annotations.extend(own);
                 // What a class of tests is derived from says what its methods are.
                 let bases = node.child_by_field_name("superclasses").map_or(Vec::new(), named);
-                let bases = bases.into_iter().filter(|base| self.text(*base).contains("TestCase"));
+                let kind = |base: &Node<'_>| match self.text(*base).contains("TestCase") {
+                    true => TEST_CASE,
+                    false => DERIVED,
+                };
                 let bases: Vec<Expr> =
-                    bases.map(|base| Expr::name(line(base), TEST_CASE)).collect();
+                    bases.iter().map(|base| Expr::name(line(*base), kind(base))).collect();
                 inner.annotations.extend(bases);
                 self.enumerate(node, name);
                 if let Some(body) = node.child_by_field_name("body") {

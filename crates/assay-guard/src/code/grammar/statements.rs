@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{DEPTH_MAX, Owner, Reader};
-use crate::code::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::code::ast::{BESIDE, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::{children, line, named};
 use tree_sitter::Node;
 
@@ -19,7 +19,6 @@ const GROUPS: &[&str] = &[
     "program",
     "constructor_body",
     "defer_statement",
-    "go_statement",
     "expression_case",
     "default_case",
     "switch_case",
@@ -106,8 +105,14 @@ impl Reader<'_> {
             | "class_definition" => {
                 return self.nested(node);
             }
-            "pass_statement" | "empty_statement" | "comment" | "import_statement"
-            | "break_statement" | "continue_statement" => return Vec::new(),
+            "continue_statement" | "break_statement" => StmtKind::Continue,
+            "go_statement" => {
+                let inner = parts.iter().map(|part| self.expr(*part)).collect();
+                StmtKind::Expr(Expr::new(line(node), ExprKind::Other(BESIDE.into(), inner)))
+            }
+            "pass_statement" | "empty_statement" | "comment" | "import_statement" => {
+                return Vec::new();
+            }
             // The body of a lambda that is an expression.
             _ => StmtKind::Return(Some(self.expr(node))),
         };

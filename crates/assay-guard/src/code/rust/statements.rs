@@ -147,9 +147,14 @@ fn effect(expression: &syn::Expr, closed: bool, depth: usize) -> Vec<Stmt> {
         }
         syn::Expr::Match(branches) => {
             let subject = expr(&branches.expr, depth);
-            let arms = branches.arms.iter().map(|arm| arm_of(arm, &subject, depth)).collect();
+            let mut before: Vec<Expr> = Vec::new();
+            let mut arms = Vec::new();
+            for arm in &branches.arms {
+                arms.push(arm_of(arm, &subject, &mut before, depth));
+            }
             StmtKind::Block(arms)
         }
+        syn::Expr::Continue(_) | syn::Expr::Break(_) => StmtKind::Continue,
         syn::Expr::Return(inner) => {
             StmtKind::Return(inner.expr.as_ref().map(|value| expr(value, depth)))
         }
@@ -168,11 +173,32 @@ fn effect(expression: &syn::Expr, closed: bool, depth: usize) -> Vec<Stmt> {
     vec![stmt(expression, kind)]
 }
 
-/// An arm happens if the subject fits the pattern.
-fn arm_of(arm: &syn::Arm, subject: &Expr, depth: usize) -> Stmt {
+/// An arm happens if the subject fits the pattern; one that takes all, if it fits none before.
+fn arm_of(arm: &syn::Arm, subject: &Expr, before: &mut Vec<Expr>, depth: usize) -> Stmt {
     let pattern = Expr::name(line_of(&arm.pat), arm.pat.to_token_stream().to_string());
     let (left, right) = (Box::new(subject.clone()), Box::new(pattern));
-    let condition = Expr::new(line_of(arm), ExprKind::Binary("instanceof".into(), left, right));
+    let fits = Expr::new(line_of(arm), ExprKind::Binary("instanceof".into(), left, right));
+    let line = line_of(arm);
+    let takes_all = match &arm.pat {
+        syn::Pat::Wild(_) => true,
+        syn::Pat::Ident(name) => {
+            name.subpat.is_none() && name.ident.to_string().starts_with(char::is_lowercase)
+        }
+        _ => false,
+    };
+    let condition = match (takes_all, before.is_empty()) {
+        (true, false) => {
+            let earlier = before.drain(..).reduce(|a, b| {
+                Expr::new(line, ExprKind::Binary("||".into(), Box::new(a), Box::new(b)))
+            });
+            let earlier = earlier.unwrap_or_else(|| fits.clone());
+            Expr::new(line, ExprKind::Unary("!".into(), Box::new(earlier)))
+        }
+        _ => {
+            before.push(fits.clone());
+            fits
+        }
+    };
     let then = body(&arm.body, depth + 1);
     stmt(arm, StmtKind::If(condition, then, Vec::new()))
 }
