@@ -71,6 +71,18 @@ const WORDS: &[&str] = &[
     "shellcheck",
     "hadolint",
     "proptest",
+    "pre-commit",
+    "e2e",
+    "smoke",
+    "integration",
+    "acceptance",
+    "regression",
+    "conformance",
+    "bandit",
+    "pyright",
+    "gosec",
+    "govulncheck",
+    "trivy",
 ];
 
 /// Whether a command looks for something.
@@ -104,6 +116,20 @@ pub fn hides(text: &str) -> Option<&'static str> {
     .into_iter()
     .find(|sign| compact.contains(sign))
     .or_else(|| is_left_alone(&compact).then_some("in the background"))
+}
+
+/// Why a command before a pipe cannot fail.
+pub const PIPED: &str = "only the end of the pipe can fail";
+
+/// `cargo test | tee log`: a shell asks how the last one ended.
+fn is_piped(text: &str) -> bool {
+    let sides = text.split_once(" | ");
+    sides.is_some_and(|(check, rest)| {
+        // What `tee` writes to may have the name of a check.
+        let last = rest.rsplit(" | ").next().unwrap_or(rest);
+        let program = last.split_whitespace().find(|word| *word != "xargs").unwrap_or_default();
+        is_check(check) && !is_check(program)
+    })
 }
 
 /// `shellcheck x &`: nobody asks how it ended.
@@ -143,6 +169,9 @@ pub fn bare(text: &str) -> String {
     if let Some(at) = text.find("|| echo") {
         text.truncate(at);
     }
+    if is_piped(&text) {
+        text.truncate(text.find(" | ").unwrap_or(text.len()));
+    }
     if is_left_alone(&text) {
         text.truncate(text.trim_end().len() - 1);
     }
@@ -151,8 +180,29 @@ pub fn bare(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// What a shell does when one of several commands fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// It ends, and tells.
+    Ends,
+    /// It goes on with the next.
+    GoesOn,
+}
+
+/// Words that make `;` part of a larger command.
+const CONTROL: [&str; 8] = ["for ", "while ", "if ", "case ", "do ", "then ", "else ", "function "];
+
+/// `a; b` as its commands.
+fn sequence(text: &str) -> Vec<&str> {
+    let control = CONTROL.iter().any(|word| text.starts_with(word));
+    if control || !text.contains("; ") || text.contains(['"', '\'']) || hides(text).is_some() {
+        return vec![text];
+    }
+    text.split("; ").collect()
+}
+
 /// The commands in a script: one a line, continued lines together.
-pub fn lines(job: &str, script: &str, first: usize) -> Vec<Command> {
+pub fn lines(job: &str, script: &str, first: usize, failure: OnFailure) -> Vec<Command> {
     let mut found: Vec<Command> = Vec::new();
     let mut open: Option<(String, usize)> = None;
     let mut harmless: Option<String> = None;
@@ -169,55 +219,37 @@ pub fn lines(job: &str, script: &str, first: usize) -> Vec<Command> {
         if text.starts_with('#') || text.is_empty() {
             continue;
         }
-        if text.starts_with("set +e") {
-            harmless = Some("set +e".to_string());
-            continue;
-        }
-        if text.starts_with("set -") {
-            harmless = None;
-            continue;
+        if text.starts_with("set +") || text.starts_with("set -") {
+            let goes_on = text.starts_with("set +e");
+            harmless = goes_on.then(|| "set +e".to_string());
+            // What follows on the same line is a command of its own.
+            let rest = ["; ", " && "].iter().find_map(|end| text.split_once(end));
+            match rest.map(|(_, rest)| rest.to_string()) {
+                Some(rest) => text = rest,
+                None => continue,
+            }
         }
         if let Some(at) = text.find(" #") {
             text.truncate(at);
         }
-        for part in text.split(" && ") {
-            let own = hides(part).map(str::to_string).or_else(|| harmless.clone());
-            found.push(Command {
-                job: job.to_string(),
-                text: part.trim().to_string(),
-                line: start,
-                harmless: own,
-                condition: None,
-            });
-        }
-    }
-    found
-}
-
-/// Targets of a Makefile or justfile with their commands.
-pub fn targets(source: &str) -> Vec<Command> {
-    let mut found = Vec::new();
-    let mut target = String::new();
-    for (at, line) in source.lines().enumerate() {
-        let indented = line.starts_with(['\t', ' ']);
-        if !indented {
-            if let Some((name, _)) = line.split_once(':')
-                && !name.contains('=')
-                && !name.starts_with(['#', '.'])
-            {
-                target = name.trim().to_string();
+        let parts: Vec<&str> = text.split(" && ").collect();
+        for part in parts {
+            let sequence = sequence(part);
+            let last = sequence.len() - 1;
+            for (at, one) in sequence.into_iter().enumerate() {
+                let passed = failure == OnFailure::GoesOn && at < last;
+                let piped = is_piped(one) && !script.contains("pipefail");
+                let own = hides(one)
+                    .or(piped.then_some(PIPED))
+                    .or(passed.then_some("what follows is run whatever it says"));
+                found.push(Command {
+                    job: job.to_string(),
+                    text: one.trim().to_string(),
+                    line: start,
+                    harmless: own.map(str::to_string).or_else(|| harmless.clone()),
+                    condition: None,
+                });
             }
-            continue;
-        }
-        let text = line.trim();
-        if text.starts_with('#') || text.is_empty() {
-            continue;
-        }
-        for mut command in lines(&target, text, at + 1) {
-            if text.starts_with('-') || text.starts_with("@-") {
-                command.harmless = Some("a leading -".to_string());
-            }
-            found.push(command);
         }
     }
     found

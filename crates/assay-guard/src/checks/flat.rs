@@ -38,6 +38,7 @@ pub fn settings(extension: &str, source: &str) -> Option<Vec<Setting>> {
         "json" | "json5" | "jsonc" | "eslintrc" | "nycrc" => yaml(&without_comments(source)),
         "toml" => toml(source),
         "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" => script(source),
+        "xml" => super::maven::settings(source),
         _ => Some(ini(source)),
     }
 }
@@ -233,7 +234,7 @@ fn ini(source: &str) -> Vec<Setting> {
             let path = vec![section.clone(), key.trim().to_string()];
             found.push(Setting { path, value: value.trim().to_string(), line: at + 1 });
         } else if let Some(last) = found.last_mut() {
-            last.value.push(' ');
+            last.value.push('\n');
             last.value.push_str(trimmed);
         }
     }

@@ -1,8 +1,10 @@
 //! K01 to K05 over two trees.
 
-use super::commands::{Command, bare, ends_on_failure, is_check, lines, targets};
+use super::commands::{Command, OnFailure, PIPED, bare, ends_on_failure, is_check, lines};
 use super::flat::{Setting, settings};
-use super::settings as known;
+use super::targets::targets;
+use super::triggers::triggers;
+use super::{environment, settings as known};
 use crate::config::Config;
 use crate::finding::{Finding, Side, Verdict, finding};
 use crate::rules::id;
@@ -53,6 +55,7 @@ const SETTINGS: &[&str] = &[
     "nextest.toml",
     "stryker.conf.json",
     "sonar-project.properties",
+    "pom.xml",
     ".rubocop.yml",
     "biome.json",
     ".c8rc.json",
@@ -148,7 +151,8 @@ pub fn compare(before: &Tree, after: &Tree, _: &Config) -> Vec<Finding> {
             let read = |source: Option<&str>| settings("yml", source?);
             if let (Some(old), Some(new)) = (read(old), read(new)) {
                 triggers(path, &old, &new, &mut findings);
-                configured(path, &tried_again(&old), &tried_again(&new), &mut findings);
+                environment::compare(path, &old, &new, &mut findings);
+                configured(path, &switches(&old), &switches(&new), &mut findings);
             } else if new.is_some() && read(new).is_none() && read(old).is_some() {
                 unreadable(path, &mut findings);
             }
@@ -194,9 +198,15 @@ fn goes_on(path: &str, old: &str, new: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-/// How often a job is tried before it fails.
-fn tried_again(list: &[Setting]) -> Vec<Setting> {
-    list.iter().filter(|setting| matches!(setting.key(), "retry" | "retries")).cloned().collect()
+/// What a workflow says about failing besides its commands, wherever the step stands.
+fn switches(list: &[Setting]) -> Vec<Setting> {
+    let known =
+        |s: &&Setting| matches!(s.key(), "retry" | "retries") || known::FAILS.contains(&s.key());
+    let without_places = |s: &Setting| {
+        let path = s.path.iter().filter(|part| part.parse::<usize>().is_err());
+        Setting { path: path.cloned().collect(), ..s.clone() }
+    };
+    list.iter().filter(known).map(without_places).collect()
 }
 
 /// Commands that settings contain: scripts of a package, options of a test runner.
@@ -210,11 +220,18 @@ fn scripts(path: &str, source: &str) -> Vec<Command> {
             {
                 setting.value.clone()
             }
-            "addopts" => format!("pytest {}", setting.value),
+            "addopts" => format!("pytest {}", setting.value.replace('\n', " ")),
             "commands" => setting.value.clone(),
+            "id" if setting.path.iter().any(|part| part == "hooks") => {
+                format!("pre-commit run {}", setting.value)
+            }
             _ => continue,
         };
-        let mut own = lines(setting.key(), &text, setting.line);
+        let mut own = lines(setting.key(), &text, setting.line, OnFailure::GoesOn);
+        // `- command` of tox goes on, as in a Makefile.
+        for command in own.iter_mut().filter(|command| command.text.starts_with("- ")) {
+            command.harmless = Some("a leading -".to_string());
+        }
         // A script named after a check is one, whatever it runs.
         let named = is_check(setting.key());
         own.iter_mut().filter(|_| named).for_each(|command| {
@@ -236,8 +253,7 @@ fn attributes(path: &str, old: &str, new: &str, findings: &mut Vec<Finding>) {
     let strict = ["deny", "forbid"];
     let (was, is) = (lines(old, &strict), lines(new, &strict));
     for (line, text) in was.iter().filter(|(_, text)| !has(&is, text)) {
-        let relaxed = text.replace("forbid(", "deny(");
-        if has(&is, &relaxed) || has(&is, &text.replace("deny(", "forbid(")) {
+        if has(&is, &text.replace("deny(", "forbid(")) {
             continue;
         }
         let sides = (Some(Side { file: path, line: *line, text }), None);
@@ -261,7 +277,13 @@ fn unreadable(path: &str, findings: &mut Vec<Finding>) {
 fn commands(kind: Kind, source: &str) -> Vec<Command> {
     match kind {
         Kind::Targets => targets(source),
-        Kind::Script => lines("", source, 1),
+        Kind::Script => {
+            let failure = match ends_on_failure(source) {
+                true => OnFailure::Ends,
+                false => OnFailure::GoesOn,
+            };
+            lines("", source, 1, failure)
+        }
         _ => workflow(source),
     }
 }
@@ -307,7 +329,9 @@ fn workflow(source: &str) -> Vec<Command> {
                 .filter(|s| s.value == "true" || s.value.contains("${{"))
                 .map(|s| format!("{wanted}: {}", s.value))
         });
-        let off = said("if").map(|s| s.value.clone());
+        let by_hand = said("when").filter(|s| matches!(s.value.as_str(), "manual" | "never"));
+        let by_hand = by_hand.map(|s| format!("somebody starts it: when: {}", s.value));
+        let off = said("if").map(|s| s.value.clone()).or(by_hand);
         let text = match setting.key() {
             "uses" => {
                 let name = setting.value.split('@').next().unwrap_or_default();
@@ -315,7 +339,11 @@ fn workflow(source: &str) -> Vec<Command> {
             }
             _ => setting.value.clone(),
         };
-        for mut command in lines(&job, &text, setting.line) {
+        for mut command in lines(&job, &text, setting.line, OnFailure::Ends) {
+            // `bash` by its name is run so that pipes fail.
+            if command.harmless.as_deref() == Some(PIPED) && source.contains("shell: bash") {
+                command.harmless = None;
+            }
             command.harmless = command.harmless.or_else(|| harmless.clone());
             command.condition.clone_from(&off);
             found.push(command);
@@ -368,7 +396,7 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
                 let sides = (Some(before), Some(after));
                 // A path that moved is the same file as long as its name is.
                 let named = |words: Vec<String>| -> Vec<String> {
-                    words.iter().map(|word| file_name(word).to_string()).collect()
+                    words.iter().map(|word| last_part(word)).collect()
                 };
                 if named(own.clone()) == named(words(&other.text)) {
                     kept(file, command, &new[at], findings);
@@ -395,6 +423,12 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
         let reason = format!("`{}` is run, too", command.text);
         findings.push(finding(id("K01"), object, Verdict::Stronger, (None, Some(place)), reason));
     }
+}
+
+/// The name of a file without where it is; all of what stands for many: `./a/...`, `tests/*`.
+fn last_part(word: &str) -> String {
+    let many = word.contains("...") || word.contains('*') || word.ends_with('/');
+    if many { word.to_string() } else { file_name(word).to_string() }
 }
 
 /// A command that is still run: can it still fail?
@@ -442,6 +476,7 @@ const NUMBERS: &[&str] = &[
     "--reruns",
     "--cases",
     "--seeds",
+    "-count",
 ];
 
 /// Options that make a command look harder.
@@ -466,6 +501,13 @@ const STRICT: &[&str] = &[
     "./...",
     "--coverage",
     "--cov",
+    "-W",
+    "error",
+    "--strict-markers",
+    "--strict-config",
+    "--error-on-warnings",
+    "--warnings-as-errors",
+    "-shuffle",
 ];
 
 /// Options that make it look away.
@@ -489,6 +531,15 @@ const LOOSE: &[&str] = &[
     "--update-snapshots",
     "-u",
     "--no-coverage",
+    "--cap-lints",
+    "--onlyChanged",
+    "--changedSince",
+    "--lf",
+    "--last-failed",
+    "--testNamePattern",
+    "--grep",
+    "-run",
+    "-m",
 ];
 
 /// `--max-warnings 0` as `--max-warnings=0`.
@@ -506,8 +557,23 @@ fn with_numbers(words: &[String]) -> Vec<String> {
     found
 }
 
+/// The numbers of an option that is about coverage and differs in nothing else.
+fn threshold(lost: &[&str], gained: &[&str]) -> Option<(f64, f64)> {
+    let ([a], [b]) = (lost, gained) else { return None };
+    let lower = a.to_lowercase();
+    let about = ["cov", "threshold", "fail-under"].iter().any(|word| lower.contains(word));
+    let digit = |c: char| c.is_ascii_digit() || c == '.';
+    let rest = |word: &str| word.chars().filter(|c| !digit(*c)).collect::<String>();
+    let number = |word: &str| -> Option<f64> {
+        let from = word.find(|c: char| c.is_ascii_digit())?;
+        let end = word[from..].find(|c| !digit(c)).map_or(word.len(), |end| from + end);
+        word[from..end].parse().ok()
+    };
+    (about && rest(a) == rest(b)).then_some((number(a)?, number(b)?))
+}
+
 /// Two forms of a command, by what came and went.
-fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
+pub fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
     let (old, new) = (with_numbers(old), with_numbers(new));
     let lost: Vec<&str> = old.iter().filter(|w| !new.contains(w)).map(String::as_str).collect();
     let gained: Vec<&str> = new.iter().filter(|w| !old.contains(w)).map(String::as_str).collect();
@@ -521,11 +587,18 @@ fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
             return ("K03", verdict, format!("{flag} is {b} instead of {a}"));
         }
     }
+    if let Some((a, b)) = threshold(&lost, &gained) {
+        let verdict = if b < a { Verdict::Weaker } else { Verdict::Stronger };
+        return ("K03", verdict, format!("a threshold is {b} instead of {a}"));
+    }
+    // `python -m pytest` names a module; elsewhere `-m` picks tests.
+    let module = new.first().is_some_and(|program| program.starts_with("python"));
     let is = |list: &[&str], word: &str| {
         list.iter().any(|known| word == *known || word.starts_with(&format!("{known}=")))
     };
     let dropped: Vec<&str> = lost.iter().filter(|w| is(STRICT, w)).copied().collect();
-    let added: Vec<&str> = gained.iter().filter(|w| is(LOOSE, w)).copied().collect();
+    let added: Vec<&str> =
+        gained.iter().filter(|w| is(LOOSE, w) && !(module && **w == "-m")).copied().collect();
     if !dropped.is_empty() || !added.is_empty() {
         let reason = match dropped.is_empty() {
             true => format!("looks at less: {}", added.join(" ")),
@@ -544,53 +617,6 @@ fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) {
         return ("K05", Verdict::Changed, format!("is run with {}", gained.join(" ")));
     }
     ("K01", Verdict::Changed, "is run in another way".to_string())
-}
-
-/// K05: triggers, branches and matrices.
-fn triggers(path: &str, old: &[Setting], new: &[Setting], findings: &mut Vec<Finding>) {
-    let group = |setting: &Setting| -> Option<(String, String)> {
-        let first = setting.path.first()?.as_str();
-        if first == "on" || first == "true" {
-            let event = setting.path.get(1).filter(|p| p.parse::<usize>().is_err());
-            return match event {
-                Some(event) => Some(("event".to_string(), event.clone())),
-                None => Some(("event".to_string(), setting.value.clone())),
-            };
-        }
-        let matrix = setting.path.iter().position(|part| part == "matrix")?;
-        let key = setting.path.get(matrix + 1)?;
-        (key != "include" && key != "exclude")
-            .then(|| (format!("matrix {key}"), setting.value.clone()))
-    };
-    let all = |list: &[Setting]| -> BTreeSet<(String, String)> {
-        list.iter().filter_map(group).collect()
-    };
-    let now = all(new);
-    let mut told = BTreeSet::new();
-    for setting in old {
-        let Some(pair) = group(setting) else { continue };
-        if now.contains(&pair) || !told.insert(pair.clone()) {
-            continue;
-        }
-        let empty = new.is_empty();
-        let place = Side { file: path, line: setting.line, text: &setting.value };
-        let reason = format!("{} {} is gone", pair.0, pair.1);
-        if !empty {
-            let sides = (Some(place), None);
-            findings.push(finding(id("K05"), path, Verdict::Weaker, sides, reason));
-        }
-    }
-    let ignored = |list: &[Setting]| -> BTreeSet<String> {
-        let under = list.iter().filter(|s| s.key() == "paths-ignore");
-        under.map(|s| s.value.clone()).collect()
-    };
-    let was = ignored(old);
-    for setting in new.iter().filter(|s| s.key() == "paths-ignore" && !was.contains(&s.value)) {
-        let place = Side { file: path, line: setting.line, text: &setting.value };
-        let reason = format!("changes of {} no longer start it", setting.value);
-        let sides = (None, Some(place));
-        findings.push(finding(id("K05"), path, Verdict::Weaker, sides, reason));
-    }
 }
 
 fn configured(path: &str, old: &[Setting], new: &[Setting], findings: &mut Vec<Finding>) {

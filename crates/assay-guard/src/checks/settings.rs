@@ -98,7 +98,14 @@ const ON: &[&str] = &[
     "overflow-checks",
     "debug-assertions",
     "fail-fast-on-violation",
+    "check-coverage",
+    "fail_ci_if_error",
+    "fail-on-error",
+    "fail_on_error",
 ];
+
+/// Those of them that actions of workflows know.
+pub const FAILS: &[&str] = &["fail_ci_if_error", "fail-on-error", "fail_on_error"];
 
 /// Switches that are to be off.
 const OFF: &[&str] = &[
@@ -114,6 +121,9 @@ const OFF: &[&str] = &[
     "skiptests",
     "allowjs-unchecked",
     "passwithnotests",
+    "ignore_outcome",
+    "maven.test.skip",
+    "maven.test.failure.ignore",
 ];
 
 /// Lists whose growth looks away from more.
@@ -145,6 +155,9 @@ const SELECTS: &[&str] = &[
     "include",
     "linters",
     "testmatch",
+    "envlist",
+    "env_list",
+    "extends",
     "agents",
     "requirements",
     "assertions",
@@ -160,7 +173,9 @@ fn level(value: &str) -> Option<u8> {
     Some(match value.trim().trim_matches('"').to_ascii_lowercase().as_str() {
         "off" | "0" | "allow" | "ignore" | "none" | "disabled" | "silent" | "info" => 0,
         "warn" | "warning" | "1" => 1,
-        "error" | "2" | "deny" | "forbid" | "fatal" => 2,
+        "error" | "2" | "deny" | "fatal" => 2,
+        // Nothing below may allow it again.
+        "forbid" => 3,
         _ => return None,
     })
 }
@@ -177,7 +192,7 @@ fn truth(value: &str) -> Option<bool> {
 pub fn compare(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
     let mut found = Vec::new();
     let index = |list: &[Setting]| -> BTreeMap<String, Setting> {
-        list.iter().map(|setting| (setting.name(), setting.clone())).collect()
+        list.iter().map(|setting| (level_name(setting), setting.clone())).collect()
     };
     let (a, b) = (index(old), index(new));
     for (name, was) in &a {
@@ -192,6 +207,14 @@ pub fn compare(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
     }
     found.extend(lists(old, new));
     found
+}
+
+/// The name of a setting. A lint is `"error"` as well as `["error", options]`.
+fn level_name(setting: &Setting) -> String {
+    match &setting.path[..] {
+        [path @ .., last] if last == "0" && of_lints(setting) => path.join("/"),
+        _ => setting.name(),
+    }
 }
 
 fn judged(
@@ -210,6 +233,26 @@ fn direction(weaker: bool) -> Verdict {
     if weaker { Verdict::Weaker } else { Verdict::Stronger }
 }
 
+/// Keys that hold coverage only where the rest of their path says so.
+const SHARED: &[&str] = &[
+    "target",
+    "lines",
+    "functions",
+    "branches",
+    "project",
+    "patch",
+    "break",
+    "minimum",
+    "threshold",
+    "statements",
+];
+
+fn is_about_coverage(setting: &Setting, key: &str) -> bool {
+    let path = setting.name().to_ascii_lowercase();
+    let words = ["cov", "threshold", "status", "nyc", "mutat", "jacoco"];
+    !SHARED.contains(&key) || words.iter().any(|word| path.contains(word))
+}
+
 fn one(name: &str, was: &Setting, is: Option<&Setting>) -> Option<Judged> {
     let key = was.key().to_ascii_lowercase();
     let key = key.as_str();
@@ -217,24 +260,8 @@ fn one(name: &str, was: &Setting, is: Option<&Setting>) -> Option<Judged> {
     let drop = key == "threshold" && was.path.iter().any(|part| part == "status");
     let high = HIGH.contains(&key) && !drop;
     let low = LOW.contains(&key) || drop;
-    let about_coverage = |s: &Setting| {
-        let path = s.name().to_ascii_lowercase();
-        !matches!(
-            key,
-            "target"
-                | "lines"
-                | "functions"
-                | "branches"
-                | "project"
-                | "patch"
-                | "break"
-                | "minimum"
-                | "threshold"
-                | "statements"
-        ) || ["cov", "threshold", "status", "nyc", "mutat"].iter().any(|w| path.contains(w))
-    };
     let value = is.map(|s| s.value.as_str()).unwrap_or_default();
-    if let (true, Some(x)) = (high && about_coverage(was), number(&was.value)) {
+    if let (true, Some(x)) = (high && is_about_coverage(was, key), number(&was.value)) {
         return match number(value) {
             Some(y) if x == y => None,
             Some(y) => Some(judged("K03", direction(y < x), name, Some(was), is)),
@@ -284,7 +311,8 @@ fn one(name: &str, was: &Setting, is: Option<&Setting>) -> Option<Judged> {
 fn of_lints(setting: &Setting) -> bool {
     setting.path.iter().any(|part| {
         let lower = part.to_ascii_lowercase();
-        lower == "rules" || lower.contains("lint") || lower == "clippy" || lower == "advisories"
+        ["rules", "clippy", "advisories", "bans", "licenses", "sources"].contains(&lower.as_str())
+            || lower.contains("lint")
     })
 }
 
@@ -305,27 +333,64 @@ fn added(name: &str, is: &Setting) -> Option<Judged> {
     retried.then(|| judged("K03", Verdict::Weaker, name, None, Some(is)))
 }
 
+/// A list of what is done with warnings: some are errors, the others are looked away from.
+const WARNINGS: &str = "filterwarnings";
+
+/// The list an entry counts to.
+fn kind_of_entry(key: &str, entry: &str) -> String {
+    match key {
+        WARNINGS if entry.starts_with("error") => "select",
+        WARNINGS => "ignore",
+        other => other,
+    }
+    .to_string()
+}
+
+/// What is looked away from in some files, by their names.
+const PER_FILE: &str = "per-file-ignores";
+
+/// Lists by where they are and what kind they are of.
+type Lists = BTreeMap<(String, String), Vec<Setting>>;
+
+/// The entries of the lists that are looked at.
+fn entries(list: &[Setting]) -> Lists {
+    let mut lists = Lists::new();
+    for setting in list {
+        let per_file = setting.path.iter().position(|part| part.ends_with(PER_FILE));
+        if let Some(at) = per_file.filter(|at| at + 1 < setting.path.len()) {
+            let value = format!("{} of {}", setting.value, setting.path[at + 1]);
+            let one = Setting { value, ..setting.clone() };
+            let path = setting.path[..=at].join("/");
+            lists.entry((path, PER_FILE.to_string())).or_default().push(one);
+            continue;
+        }
+        let key = setting.key().to_ascii_lowercase();
+        let short = key.trim_end_matches("[]").to_string();
+        let known = IGNORES.contains(&short.as_str())
+            || SELECTS.contains(&short.as_str())
+            || short == WARNINGS;
+        if !known {
+            continue;
+        }
+        let at = setting.path.iter().rposition(|p| p.to_ascii_lowercase() == key);
+        let path = setting.path[..=at.unwrap_or(0)].join("/");
+        // What has lines of its own may have blanks in them.
+        let ends: &[char] = match setting.value.contains('\n') {
+            true => &['\n', ','],
+            false => &[',', ' '],
+        };
+        for item in setting.value.split(ends).filter(|item| !item.trim().is_empty()) {
+            let one = Setting { value: item.trim().to_string(), ..setting.clone() };
+            let kind = kind_of_entry(&short, &one.value);
+            lists.entry((path.clone(), kind)).or_default().push(one);
+        }
+    }
+    lists
+}
+
 /// Lists as sets: what is ignored may not grow, what is selected may not shrink.
 fn lists(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
     let mut found = Vec::new();
-    let entries = |list: &[Setting]| {
-        let mut lists: BTreeMap<(String, String), Vec<Setting>> = BTreeMap::new();
-        for setting in list {
-            let key = setting.key().to_ascii_lowercase();
-            let short = key.trim_end_matches("[]").to_string();
-            let known = IGNORES.contains(&short.as_str()) || SELECTS.contains(&short.as_str());
-            if !known {
-                continue;
-            }
-            let at = setting.path.iter().rposition(|p| p.to_ascii_lowercase() == key);
-            let path = setting.path[..=at.unwrap_or(0)].join("/");
-            for item in setting.value.split([',', ' ']).filter(|item| !item.trim().is_empty()) {
-                let one = Setting { value: item.trim().to_string(), ..setting.clone() };
-                lists.entry((path.clone(), short.clone())).or_default().push(one);
-            }
-        }
-        lists
-    };
     let (a, b) = (entries(old), entries(new));
     let keys: BTreeSet<&(String, String)> = a.keys().chain(b.keys()).collect();
     for pair in keys {
@@ -339,6 +404,10 @@ fn lists(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
         let ignored = IGNORES.contains(&key.as_str());
         let gained: Vec<&Setting> = is.iter().filter(|s| !x.contains(&s.value)).collect();
         let lost: Vec<&Setting> = was.iter().filter(|s| !y.contains(&s.value)).collect();
+        // Another base of the same kind is neither more nor less.
+        if key == "extends" && !gained.is_empty() && !lost.is_empty() {
+            continue;
+        }
         let (worse, better) = if ignored { (gained, lost) } else { (lost, gained) };
         for setting in worse {
             let sides = match ignored {
