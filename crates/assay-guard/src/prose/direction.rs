@@ -152,8 +152,12 @@ pub fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
     if quantity.kind.is_empty() && said(after, &load) && !said(before, &limit) {
         return Some(false);
     }
+    // How often: `every 30 days`.
+    if quantity.kind == "time" && before.last().is_some_and(|word| word == "every") {
+        return Some(true);
+    }
     if let Some(up) = compared(&words[..quantity.at]) {
-        return Some(up);
+        return Some(up != is_condition(words, quantity.at));
     }
     // A share of all there is: `in 99 % of cases`.
     let bad =
@@ -176,6 +180,32 @@ pub fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
     }
 }
 
+/// What is done to that which is too much: the more it takes, the less it is done.
+const REFUSES: &[&str] = &[
+    "reject", "rejects", "refuse", "refuses", "deny", "denies", "block", "blocks", "drop", "drops",
+    "discard", "discards",
+];
+
+/// Words that open the condition under which something is asked for.
+const OPENERS: &[&str] =
+    &["if", "when", "whenever", "once", "that", "which", "who", "whose", "where"];
+
+/// Whether a number says when something is due, and not what: `who waits more than 5 s must be
+/// told`. The more it takes, the less often anything is asked for.
+fn is_condition(words: &[String], at: usize) -> bool {
+    let binding = |word: &String| {
+        matches!(word.as_str(), "must" | "shall" | "should" | "may" | "will" | "cannot" | "never")
+    };
+    let opened = words[..at].iter().any(|word| OPENERS.contains(&word.as_str()));
+    // `at most` and the like say what is asked for, wherever they stand.
+    let compares = words[..at]
+        .last()
+        .is_some_and(|word| matches!(word.as_str(), "than" | "above" | "over" | "below" | "under"));
+    // A word at the end, as in the last cell of a row, binds nothing that follows.
+    let bound = words[at..].windows(2).any(|pair| binding(&pair[0]));
+    opened && compares && !words[..at].iter().any(binding) && bound
+}
+
 /// What the words right before a number compare with: `no more than`, `must not be larger than`.
 /// Nothing if they compare with nothing.
 fn compared(before: &[String]) -> Option<bool> {
@@ -188,7 +218,9 @@ fn compared(before: &[String]) -> Option<bool> {
     let start = before.len() - phrase.split(' ').count();
     let near = &before[start.saturating_sub(NEGATION_MAX)..start];
     let negated = near.iter().any(|word| {
-        matches!(word.as_str(), "not" | "never" | "no" | "cannot" | "nor") || word.ends_with("n't")
+        matches!(word.as_str(), "not" | "never" | "no" | "cannot" | "nor")
+            || word.ends_with("n't")
+            || REFUSES.contains(&word.as_str())
     });
     Some(*up != negated)
 }

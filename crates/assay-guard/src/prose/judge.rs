@@ -27,6 +27,7 @@ pub fn judge(old: &str, new: &str, config: &Config) -> Vec<Judged> {
     scope(&a, &b, &mut found);
     opposites(&a, &b, &mut found);
     shortened(&a, &b, &mut found);
+    conditioned(&a, &b, &mut found);
     if found.is_empty() {
         found.push((
             "Q09",
@@ -169,8 +170,13 @@ fn rungs(words: &[String], list: &[String]) -> BTreeSet<usize> {
     present.iter().copied().filter(|at| !inner(*at)).collect()
 }
 
+/// How often, from often to seldom.
+const OFTEN: [&str; 6] = ["hourly", "daily", "weekly", "monthly", "quarterly", "yearly"];
+
 fn lattices(a: &[String], b: &[String], config: &Config, found: &mut Vec<Judged>) {
-    for (rule, lists) in [("Q04", &config.granularity), ("Q05", &config.equality)] {
+    let often = vec![OFTEN.iter().map(ToString::to_string).collect()];
+    let all = [("Q04", &config.granularity), ("Q04", &often), ("Q05", &config.equality)];
+    for (rule, lists) in all {
         for list in lists {
             let (old, new) = (rungs(a, list), rungs(b, list));
             // What both mention did not step.
@@ -252,6 +258,33 @@ fn shortened(a: &[String], b: &[String], found: &mut Vec<Judged>) {
     let listed = lost.first().is_some_and(|word| word == "and");
     if listed && !lost.iter().any(|word| CONDITIONS.contains(&word.as_str())) {
         found.push(("Q09", Verdict::Weaker, format!("no longer says: {}", lost.join(" "))));
+    }
+}
+
+/// The same words under a condition that was not there: `in regions with two sites, …`.
+fn conditioned(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+    if !found.is_empty() || b.len() <= a.len() {
+        return;
+    }
+    let more = b.len() - a.len();
+    let (before, after) =
+        (b.ends_with(a).then(|| &b[..more]), b.starts_with(a).then(|| &b[a.len()..]));
+    let openers: &[&str] = match before {
+        Some(_) => {
+            &["if", "when", "while", "where", "with", "for", "in", "on", "during", "under", "as"]
+        }
+        None => &["if", "when", "while", "where", "provided", "as", "during", "for"],
+    };
+    let Some(added) = before.or(after) else { return };
+    // `In addition, …` adds no condition.
+    let aside = ["addition", "particular", "example", "other", "short", "before", "fact"];
+    let transition = added.get(1).is_some_and(|word| aside.contains(&word.as_str()));
+    if !transition && added.first().is_some_and(|word| openers.contains(&word.as_str())) {
+        found.push((
+            "Q02",
+            Verdict::Weaker,
+            format!("only under a condition: {}", added.join(" ")),
+        ));
     }
 }
 

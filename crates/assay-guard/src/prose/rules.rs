@@ -110,6 +110,18 @@ impl Placed {
         essence(&words(&self.statement.text))
     }
 
+    /// Whether it says what holds, in a document of decisions or promises.
+    fn promises(&self, config: &Config) -> bool {
+        let under = |heading: &String| {
+            let lower = heading.to_lowercase();
+            let aside = ["log", "driver"].iter().any(|word| lower.contains(word));
+            PROMISES.iter().any(|word| lower.starts_with(word)) && !aside
+        };
+        is_about_requirements(&self.file, config)
+            && (self.statement.headings.last().is_some_and(under)
+                || standing(&self.statement.text).is_some())
+    }
+
     /// Whether it asks for something though it has no id.
     fn asks(&self, config: &Config) -> bool {
         let text = &self.statement.text;
@@ -119,6 +131,22 @@ impl Placed {
         let bound = modal(&words(text)).rank >= 2;
         shouted || self.statement.boxed || (bound && is_about_requirements(&self.file, config))
     }
+}
+
+/// Headings under which every sentence is a promise, with or without a must.
+const PROMISES: &[&str] = &["decision", "guarantee", "promise", "invariant", "contract"];
+
+/// How far a decision is from holding, by the word for its status.
+fn standing(text: &str) -> Option<u8> {
+    let words = words(text);
+    let [label, word, ..] = &words[..] else { return None };
+    let rank = match word.as_str() {
+        "accepted" | "approved" | "active" | "adopted" => 0,
+        "proposed" | "draft" | "pending" => 1,
+        "superseded" | "deprecated" | "rejected" | "withdrawn" | "obsolete" => 2,
+        _ => return None,
+    };
+    (label == "status").then_some(rank)
 }
 
 struct Documents<'d> {
@@ -197,10 +225,12 @@ impl Documents<'_> {
             .map(|at| (at, self.new[at].essence().into_iter().collect()))
             .collect();
         for (at, one) in self.old.iter().enumerate() {
-            if partner[at].is_some() || !one.asks(self.config) && one.statement.id.is_none() {
+            let counts = one.asks(self.config) || one.promises(self.config);
+            if partner[at].is_some() || !counts && one.statement.id.is_none() {
                 continue;
             }
             let own: BTreeSet<String> = one.essence().into_iter().collect();
+            let status = standing(&one.statement.text).is_some();
             let score = |other: &BTreeSet<String>| {
                 let common = own.intersection(other).count();
                 common * 100 / own.union(other).count().max(1)
@@ -214,7 +244,11 @@ impl Documents<'_> {
                 .filter(|(other, _)| {
                     !taken[*other] && self.new[*other].file == one.file && same_id(*other)
                 })
-                .map(|(other, words)| (score(words), *other))
+                .map(|(other, words)| {
+                    let stands = standing(&self.new[*other].statement.text).is_some();
+                    // Two words for a status have nothing in common but that.
+                    (if status && stands { 100 } else { score(words) }, *other)
+                })
                 .max_by_key(|(score, other)| (*score, usize::MAX - *other));
             if let Some((score, found)) = best
                 && score >= 40
@@ -241,7 +275,8 @@ impl Documents<'_> {
     }
 
     fn both(&self, one: &Placed, other: &Placed, findings: &mut Vec<Finding>) {
-        let relevant = one.statement.id.is_some() || one.asks(self.config);
+        let relevant =
+            one.statement.id.is_some() || one.asks(self.config) || one.promises(self.config);
         if !relevant {
             return;
         }
@@ -253,6 +288,12 @@ impl Documents<'_> {
         if !out_of_scope(&a.headings) && out_of_scope(&b.headings) {
             let reason = format!("moved under \"{}\"", b.headings.last().map_or("", |h| h));
             push("Q07", Verdict::Weaker, reason);
+        }
+        if let (Some(was), Some(is)) = (standing(&a.text), standing(&b.text)) {
+            if is > was {
+                push("Q07", Verdict::Suspect, format!("{} became {}", a.text, b.text));
+            }
+            return;
         }
         let (was, is) = (binding(&a.headings), binding(&b.headings));
         if was > is && is > 0 {

@@ -37,7 +37,7 @@ pub fn leading_id(text: &str) -> Option<(String, &str)> {
     let end = start
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.' | '_')))
         .unwrap_or(start.len());
-    let word = start[..end].trim_end_matches(['.', '-']);
+    let word = start[..end].trim_end_matches(['.', '-', '_']);
     is_id(word).then(|| {
         let rest = start[word.len()..].trim_start_matches(['*', '`', '_', ']', ')']);
         let rest = rest.trim_start_matches([':', '.', ' ', '-', '–', '—', '|', '*']);

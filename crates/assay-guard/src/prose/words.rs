@@ -59,6 +59,9 @@ pub const HEDGES: &[&str] = &[
     "in practice",
     "subject to",
     "with high probability",
+    "shortly",
+    "soon",
+    "minimal",
     "if needed",
     "as needed",
 ];
@@ -90,6 +93,8 @@ pub const ABSOLUTES: &[&[&str]] = &[
         "at all times",
         "100%",
         "without exception",
+        "around the clock",
+        "24/7",
     ],
     &["majority", "quorum"],
     &["in order", "ordered", "in sequence", "same order"],
