@@ -38,9 +38,19 @@ fn what_cannot_be_begun_is_refused_with_a_reason_and_leaves_no_run() {
     let no_claims = replaced(&pause_plan(), "## 1b. Claims under test", "## Nothing");
     let broken = [("plan.md", no_claims)];
     let taken = [("plan.md", pause_plan()), ("run/run.json", "{}".to_string())];
-    let refusals: [Case<'_>; 9] = [
+    // Every error, each with its line: the base of the first is the last line of its block.
+    let twice = replaced(&pause_plan(), "target = \"follower\"", "target = \"folower\"");
+    let twice = replaced(&twice, "recording = \"in-process\"", "recording = \"by-hand\"");
+    let line_of = |words: &str| {
+        let line = twice.lines().position(|line| line.contains(words)).expect(words) + 1;
+        format!("plan.md:{line}: P084")
+    };
+    let (target, recording) = (line_of("folower"), line_of("by-hand"));
+    let twice = [("plan.md", twice.clone())];
+    let refusals: [Case<'_>; 10] = [
         (&[], &RUN, 69, &["plan.md", "cannot read"]),
         (&broken, &RUN, 65, &["nothing was run", "1b. Claims under test", "assay plan lint"]),
+        (&twice, &RUN, 65, &["the plan has errors: 2", &target, &recording, "`folower`"]),
         (&plan, &["run", "@/plan.md", "--scenario", "S9"], 64, &["no scenario `S9`; it has S1"]),
         (&taken, &RUN, 64, &["holds a run already", "--resume"]),
         (&plan, &["run", "--resume", "@"], 69, &["holds no run", "run.json is missing"]),
@@ -64,7 +74,38 @@ fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
     let fails = [fails[0].clone(), ("systems/fails.toml", typo)];
     let unreadable = [fails[0].clone(), ("systems/fails.toml", "nodes = 3\n".to_string())];
     let env = "INCONCLUSIVE-env";
-    let cases: [Case<'_>; 6] = [
+    let (any, target) = ("| any |", "target = \"follower\"");
+    let cases: [Case<'_>; 13] = [
+        (&with(any, "| 999.9 |"), &RUN, 2, &[env, "at least 999.9 is needed"]),
+        (&with(target, "target = \"n1, n9\""), &RUN, 2, &[env, "there is no node `n9`"]),
+        (&with("stopped >= 1", "killed >= 1"), &RUN, 2, &[env, "pause does not count `killed`"]),
+        (
+            &with("recording = \"in-process\"", "recording = [\"in-process\", \"server-side\"]"),
+            &RUN,
+            2,
+            &[env, "records in-process, not server-side"],
+        ),
+        (
+            &with("recording = \"in-process\"", "recording = \"in-process\"\ncolumns = [\"zone\"]"),
+            &RUN,
+            2,
+            &[env, "no column `zone`"],
+        ),
+        (
+            &with(
+                "recording = \"in-process\"",
+                "recording = \"in-process\"\nwithout = [\"error\"]",
+            ),
+            &RUN,
+            2,
+            &[env, "records every column, error too"],
+        ),
+        (
+            &with("[reduction]\nnodes = 3", "[reduction]\nnodes = 2"),
+            &RUN,
+            2,
+            &[env, "reduction.nodes: kv does not run with 2 nodes"],
+        ),
         (
             &with(kv, "name = \"absent\""),
             &RUN,
@@ -119,4 +160,17 @@ fn a_trial_that_is_none_is_named_by_its_line() {
     for case in &cases {
         check(case);
     }
+}
+
+#[test]
+fn tools_are_looked_for_at_the_root_of_the_repository() {
+    let directory = scratch();
+    let plan = replaced(&pause_plan(), "name = \"kv\"", "name = \"absent\"");
+    write(directory.path(), "docs/testing-plans/plan.md", &plan);
+    write(directory.path(), "scripts/soak.sh", "");
+    write(directory.path(), ".git/HEAD", "ref: refs/heads/main\n");
+    let words = ["run", "@/docs/testing-plans/plan.md", "--directory", "@/run"];
+    check_in(directory.path(), &words, 2, &["INCONCLUSIVE-env"]);
+    let log = std::fs::read_to_string(directory.path().join("run/session-log.md")).expect("a log");
+    assert!(log.contains("scripts/soak.sh"), "{log}");
 }

@@ -3,11 +3,16 @@
 //!
 //! The harness is a thing under test here. It is broken on purpose ([`sabotage`]), killed
 //! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), given systems in
-//! other languages ([`adapters`]) and given nonsense ([`bad_input`]).
+//! other languages ([`adapters`]) and given nonsense ([`bad_input`]). Beside it: what everybody
+//! sees first ([`demo`]), what other programs read ([`exports`]), and descriptions that change
+//! while a run rests ([`frozen`]).
 
 mod adapters;
 mod bad_input;
+mod demo;
 mod every_fault;
+mod exports;
+mod frozen;
 mod guide;
 mod killed;
 mod sabotage;

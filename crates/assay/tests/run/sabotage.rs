@@ -70,10 +70,26 @@ fn tried((sabotage, verdict, words): &Row) -> Vec<String> {
     for missing in words.iter().filter(|words| !sentence.contains(**words)) {
         problems.push(format!("{name}: `{missing}` is not in: {sentence}"));
     }
+    if *sabotage == Sabotage::CheckerAlwaysPasses {
+        problems.extend(calibration_that_saw_something(&root));
+    }
     if ended.code != Some(2) {
         problems.push(format!("{name}: exit {:?}", ended.code));
     }
     problems
+}
+
+/// A checker that always passes is found out by planted anomalies alone, each of which it was
+/// asked about: what calibration of such a run says it caught.
+fn calibration_that_saw_something(root: &std::path::Path) -> Option<String> {
+    let trial = root.join("artifacts/S1/hardening-seed-1/trial.json");
+    let trial = std::fs::read_to_string(trial).expect("the record of a trial");
+    let trial: serde_json::Value = serde_json::from_str(&trial).expect("JSON");
+    let rows = trial["sharpness"]["rows"].as_array().expect("rows");
+    let asked = |row: &&serde_json::Value| row["certain"].as_u64() > Some(0);
+    let caught = |row: &serde_json::Value| row["caught"] != 0 || row["certain_caught"] != 0;
+    let fine = rows.iter().any(|row| asked(&row)) && !rows.iter().any(caught);
+    (!fine).then(|| format!("calibration of a checker that always passes: {rows:#?}"))
 }
 
 #[test]
