@@ -18,21 +18,6 @@ pub struct CatalogRow {
     pub caveat: &'static str,
 }
 
-impl CatalogRow {
-    /// What this machine lacks to inject it; `None` if nothing.
-    pub fn lacks(&self) -> Option<String> {
-        let answering = || assay_kernel::notify::probe().err();
-        match self.id {
-            "skew" if crate::clock::libfaketime().is_some() => None,
-            "skew" => answering().map(|why| format!("{why}; nor is libfaketime installed")),
-            "fsync-fail" | "slow-fsync" | "disk-readonly" | "disk-enospc" | "slowclock" => {
-                answering()
-            }
-            _ => None,
-        }
-    }
-}
-
 /// Whether a fault can be injected by this crate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
@@ -83,7 +68,8 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Process",
         name: "freeze",
         carried: Carried::Here {
-            does: "sends SIGSTOP and waits for state T",
+            does: "sends SIGSTOP and waits for state T; a process counts while its processor time \
+                   stands still",
             counter: "processes stopped",
             victim: "a gap in heartbeats; timeouts of clients",
             heal: "SIGCONT; state is no longer T",
@@ -189,13 +175,13 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Network",
         name: "packet loss",
         carried: Carried::Here {
-            does: "throws a share of the datagrams away, drawn from the seed",
-            counter: "chunks dropped",
-            victim: "retries; gaps in sequence numbers",
-            heal: "rules are lifted; a datagram passes there and back",
+            does: "throws a share of the packets away, drawn from the seed",
+            counter: "packets dropped",
+            victim: "segments that TCP sends again; retries",
+            heal: "rules are lifted; a packet passes",
         },
-        caveat: "through proxies on links of datagrams only: TCP repairs single losses, and the \
-                 fault is refused there; in a network of namespaces it hits packets of any kind",
+        caveat: "in a network of namespaces with a switch only, and refused elsewhere; TCP repairs \
+                 single losses",
     },
     CatalogRow {
         id: "delay",
@@ -263,27 +249,26 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Network",
         name: "duplication",
         carried: Carried::Here {
-            does: "sends a share of the datagrams twice, drawn from the seed",
-            counter: "chunks duplicated",
-            victim: "repeated requests that it counts",
-            heal: "rules are lifted; a datagram passes there and back",
+            does: "sends a share of the packets twice, drawn from the seed",
+            counter: "packets duplicated",
+            victim: "segments that TCP got twice",
+            heal: "rules are lifted; a packet passes",
         },
-        caveat: "through proxies on links of datagrams only: TCP removes duplicates, and the \
-                 fault is refused there; in a network of namespaces it hits packets of any kind",
+        caveat: "in a network of namespaces with a switch only, and refused elsewhere; TCP removes \
+                 duplicates before applications see them",
     },
     CatalogRow {
         id: "reorder",
         group: "Network",
         name: "reordering",
         carried: Carried::Here {
-            does: "keeps a share of the datagrams back until the next one has overtaken them",
-            counter: "chunks reordered",
-            victim: "its counter of datagrams out of order",
-            heal: "rules are lifted; a datagram passes there and back",
+            does: "keeps a share of the packets back for 20 ms, so that others overtake them",
+            counter: "packets reordered",
+            victim: "segments that came to TCP out of order",
+            heal: "rules are lifted; a packet passes",
         },
-        caveat: "through proxies on links of datagrams only; one that nothing follows goes on \
-                 after 50 ms and is not counted; in a network of namespaces it hits packets of any \
-                 kind, for 20 ms",
+        caveat: "in a network of namespaces with a switch only, and refused elsewhere; one that \
+                 nothing follows is not counted",
     },
     CatalogRow {
         id: "meta-out",
@@ -546,18 +531,13 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Time",
         name: "clock skew",
         carried: Carried::Here {
-            does: "moves the time of day of a process, by answering its looks at the clock, or by \
-                   libfaketime",
-            counter: "looks at a moved clock; with libfaketime, milliseconds a clock is off, as \
-                      another program started alike sees it",
+            does: "moves the time of day of a process, by answering its looks at the clock",
+            counter: "looks at a moved clock",
             victim: "time stamps in its log; leases that end early or late",
-            heal: "the rule is lifted, or the offset set to zero; the right time is seen",
+            heal: "the rule is lifted; the right time is seen",
         },
-        caveat: "needs a node started under watch, or with libfaketime (scripts/install-deps.sh), \
-                 and is refused otherwise; timers and the monotonic clock are not moved; \
-                 libfaketime does not move programs that do not ask the C library for the time, \
-                 such as those written in Go, and under its version 0.9.10 sleeping until a moment \
-                 of the monotonic clock, as Python does, fails",
+        caveat: "needs a node started under watch, and is refused otherwise; timers and the \
+                 monotonic clock are not moved",
     },
     CatalogRow {
         id: "slowclock",
@@ -569,22 +549,16 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "time stamps in its log fall behind",
             heal: "the rule is lifted; the clock jumps to the right time",
         },
-        caveat: "needs a node started under watch; libfaketime cannot do it without a jump; timers \
-                 and the monotonic clock keep their rate, and most leases are measured by those",
+        caveat: "needs a node started under watch; timers and the monotonic clock keep their rate, \
+                 and most leases are measured by those",
     },
     CatalogRow {
         id: "roll-wrong",
         group: "Cluster",
         name: "rolling restart, wrong order",
-        carried: Carried::Here {
-            does: "stops and starts node after node (SIGKILL or SIGTERM), in a given order or \
-                   reversed",
-            counter: "processes gone",
-            victim: "leaders change during the restarts",
-            heal: "each node is started by its owner before the next one is stopped",
-        },
-        caveat: "whether the order was wrong is known only from the leaders seen; the next node is \
-                 stopped when the one before is ready, or at once if that is the mistake to make",
+        carried: Carried::Elsewhere,
+        caveat: "is a sequence of other faults: write ctr-restart of leader with every, and the \
+                 leader is always the next",
     },
     CatalogRow {
         id: "splitbrain",

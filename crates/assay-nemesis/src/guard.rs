@@ -156,8 +156,16 @@ impl Guard {
     fn landing(&self) -> Landing {
         Landing {
             fault: self.fault.title(),
-            injector: self.injector.sum(self.meter.what(), self.meter.moves_by_min()),
+            injector: self.injector.sum(self.meter.what(), self.moves_by_min()),
             victim: self.felt.clone(),
+        }
+    }
+
+    /// Of processes to be ended, those count that were there: who had gone by itself was not hit.
+    fn moves_by_min(&self) -> u64 {
+        match &self.deed.action {
+            Action::Kill(_) => self.injector.parts_before(0).max(1),
+            _ => self.meter.moves_by_min(),
         }
     }
 
@@ -168,8 +176,8 @@ impl Guard {
             return Ok(healed.clone());
         }
         self.sample();
+        let mut proof = self.meter.idle_lines();
         let (mut undone, mut troubles) = self.deed.undo();
-        let mut proof = Vec::new();
         for result in self.restarted().into_iter().chain(self.verified()) {
             match result {
                 Ok(line) => proof.push(line),

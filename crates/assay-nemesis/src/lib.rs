@@ -38,7 +38,6 @@
 //! - [`CallFault`], [`ClockFault`]: disks and clocks, by answering the system calls of a node.
 //! - [`PowerLoss`], [`ReadOnlyDisk`], [`SlowDisk`], [`CpuQuota`], [`MemoryLimit`], [`Freeze`]: what
 //!   root can take from a node; [`FewDescriptors`], what anybody can.
-//! - [`rolling`]: nodes restarted one after the other, in the right order or the wrong one.
 //! - [`shapes`]: partitions as pure functions from nodes to cuts.
 //! - [`schedule`]: which fault when, from a seed.
 //! - [`Injector`], [`Guard`], [`heal_journal`]: announce, act, measure, undo, prove.
@@ -64,7 +63,6 @@ mod power;
 mod process;
 mod proxy;
 mod resources;
-pub mod rolling;
 pub mod schedule;
 pub mod shapes;
 mod slow_disk;

@@ -7,8 +7,9 @@ use crate::means::Reading;
 use crate::process::{Process, ProcessState};
 use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules, Share};
 use assay_verdict::Signal;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the numbers of a fault are read.
 #[derive(Debug)]
@@ -16,11 +17,13 @@ pub(crate) struct Meter {
     mesh: Option<Arc<Mesh>>,
     action: Action,
     junk: Option<PathBuf>,
+    /// The processor time that processes had used when they were first seen stopped.
+    stopped_at: Mutex<BTreeMap<Process, u64>>,
 }
 
 impl Meter {
     pub(crate) fn new(mesh: Option<Arc<Mesh>>, action: Action, junk: Option<PathBuf>) -> Meter {
-        Meter { mesh, action, junk }
+        Meter { mesh, action, junk, stopped_at: Mutex::default() }
     }
 
     /// What is counted, with its unit.
@@ -56,7 +59,12 @@ impl Meter {
                 let name = |link| mesh.map_or(String::new(), |mesh| mesh.name(link));
                 links.iter().map(|link| (name(*link), reset(*link))).collect()
             }
-            Action::Pause(all) => of_processes(all, ProcessState::Stopped),
+            Action::Pause(all) => {
+                let one = |process: &Process| {
+                    (format!("process {}", process.pid), self.stands_still(process).map(u64::from))
+                };
+                all.iter().map(one).collect()
+            }
             Action::Kill(all) | Action::Terminate(all) => of_processes(all, ProcessState::Gone),
             Action::Corrupt(corruption) => {
                 vec![(corruption.path.display().to_string(), corruption.measure())]
@@ -71,6 +79,33 @@ impl Meter {
             }
             Action::By(means) => means.0.read(),
         }
+    }
+
+    /// Whether a process is stopped and uses no processor time: the state alone is what the kernel
+    /// was told, the time is what came of it.
+    fn stands_still(&self, process: &Process) -> Option<bool> {
+        if process.state().ok()? != ProcessState::Stopped {
+            return Some(false);
+        }
+        let ticks = process.cpu_ticks().ok()??;
+        let mut stopped_at = self.stopped_at.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(*stopped_at.entry(*process).or_insert(ticks) == ticks)
+    }
+
+    /// What the processor time of those that are stopped has done since, line by line. Asked once,
+    /// before they are resumed.
+    pub(crate) fn idle_lines(&self) -> Vec<String> {
+        let mut stopped_at = self.stopped_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = |(process, before): (Process, u64)| {
+            let now = process.cpu_ticks().ok().flatten();
+            let said = match now.map(|now| now.saturating_sub(before)) {
+                Some(0) => format!("stood still at {before} ticks of processor time"),
+                Some(used) => format!("used {used} ticks of processor time while it was stopped"),
+                None => "ended while it was stopped".to_string(),
+            };
+            format!("process {}: {said}", process.pid)
+        };
+        std::mem::take(&mut *stopped_at).into_iter().map(line).collect()
     }
 
     fn of_links(&self, rules: &[LinkRule]) -> Vec<Reading> {
@@ -162,6 +197,11 @@ impl Signals {
             after: sum(|signal| signal.after),
             moves_by_min,
         }
+    }
+
+    /// How many had this number before the fault.
+    pub(crate) fn parts_before(&self, number: u64) -> u64 {
+        self.0.iter().filter(|signal| signal.before == Some(number)).count() as u64
     }
 
     pub(crate) fn parts(&self) -> Vec<Signal> {

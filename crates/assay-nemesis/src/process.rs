@@ -103,7 +103,7 @@ impl Process {
         for entry in std::fs::read_dir("/proc").map_err(unreadable)?.flatten() {
             let name = entry.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-            if let Some(Stat { state, group: of, start_ticks }) = read_stat(pid)?
+            if let Some(Stat { state, group: of, start_ticks, .. }) = read_stat(pid)?
                 && of == group
                 && !matches!(state, b'Z' | b'X' | b'x')
             {
@@ -122,6 +122,13 @@ impl Process {
             b'Z' | b'X' | b'x' => ProcessState::Gone,
             _ => ProcessState::Alive,
         })
+    }
+
+    /// The processor time it has used, all its threads together, in clock ticks; `None` once it is
+    /// gone.
+    pub fn cpu_ticks(&self) -> Result<Option<u64>, ProcessError> {
+        let stat = read_stat(self.pid)?.filter(|stat| stat.start_ticks == self.start_ticks);
+        Ok(stat.map(|stat| stat.cpu_ticks))
     }
 
     /// Stops it (SIGSTOP) and waits until the kernel says so.
@@ -191,6 +198,7 @@ impl Process {
 struct Stat {
     state: u8,
     group: u32,
+    cpu_ticks: u64,
     start_ticks: u64,
 }
 
@@ -213,8 +221,8 @@ fn read_stat(pid: u32) -> Result<Option<Stat>, ProcessError> {
     })
 }
 
-/// Fields 3, 5 and 22. The name in field 2 may hold spaces and parentheses, so fields count from
-/// its last parenthesis.
+/// Fields 3, 5, 14 with 15, and 22. The name in field 2 may hold spaces and parentheses, so fields
+/// count from its last parenthesis.
 fn parse_stat(text: &[u8]) -> Option<Stat> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
@@ -222,8 +230,9 @@ fn parse_stat(text: &[u8]) -> Option<Stat> {
     let state = *fields.next()?.as_bytes().first()?;
     // A process that is just being taken away has the group -1.
     let group = fields.nth(1)?.parse().unwrap_or(0);
-    let start_ticks = fields.nth(16)?.parse().ok()?;
-    Some(Stat { state, group, start_ticks })
+    let (user, system): (u64, u64) = (fields.nth(8)?.parse().ok()?, fields.next()?.parse().ok()?);
+    let start_ticks = fields.nth(6)?.parse().ok()?;
+    Some(Stat { state, group, cpu_ticks: user.saturating_add(system), start_ticks })
 }
 
 /// What tells this start of the machine from others: after it, all process ids mean nothing.
@@ -238,7 +247,7 @@ mod tests {
 
     #[test]
     fn stat_lines_are_read_from_behind_the_name() {
-        let stat = |state| Stat { state, group: 2, start_ticks: 4711 };
+        let stat = |state| Stat { state, group: 2, cpu_ticks: 11 + 12, start_ticks: 4711 };
         let fields = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         let cases = [
             (format!("12 (sleep) S {fields}"), Some(stat(b'S'))),

@@ -1,10 +1,13 @@
 //! The faults a plan may name: 49 of them, with how one knows that they landed.
 //!
 //! A fault that was asked for is not a fault that happened. So each row says what the injector can
-//! count, what a victim notices, and how the fault is undone. `assay explain fault ID` shows a row.
+//! count, what a victim notices, and how the fault is undone; and which options `with` may give it.
+//! `assay explain fault ID` shows a row.
 
+mod options;
 mod rows;
 
+pub use options::{FaultOption, OptionProblem, Worth, bytes};
 pub use rows::FAULTS;
 
 use serde::Serialize;

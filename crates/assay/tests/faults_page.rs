@@ -1,6 +1,8 @@
 //! docs/faults.md is made from the catalogue of faults.
 
 use assay_nemesis::{CATALOG, Carried};
+use assay_plan::faults::{FAULTS, Fault, Rights};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -8,7 +10,8 @@ const HEAD: &str = "\
 # Faults
 
 Everything Assay can do to a system on purpose, and how it knows that it did. Most of it needs no
-privilege; what needs root says so under *beware*.
+privilege; what needs root says so under *beware*. *Options* are what a plan may say in `with`: what
+each takes, and after the semicolon what it is unless given. Anything else is refused.
 This page is made from the code: a test fails when they differ (`ASSAY_BLESS=1` writes it anew).
 
 A fault has landed when the *injector's counter* and a *victim's signal* both moved while it was on;
@@ -16,11 +19,17 @@ see [verdicts.md](verdicts.md). Every fault stands in a journal before it is don
 ([formats/nemesis-journal.md](formats/nemesis-journal.md)); it is undone by its guard, and what a
 killed run has left is undone by `assay heal`.
 
-All links between nodes and from clients lead through proxies. A link has two directions: requests
-go from the side that connected, responses come back. What node *a* says to node *b* travels as
-requests on the link from *a* to *b* and as responses on the link from *b* to *a*; a partition cuts
-both. A connection that lost bytes is reset when the cut ends, because no network delivers a stream
-with a hole in it.
+Unless a scenario says `network = \"bridge\"` or `\"switch\"`, all links between nodes and from
+clients lead through proxies. There, a link has two directions: requests go from the side that
+connected, responses come back. What node *a* says to node *b* travels as requests on the link from
+*a* to *b* and as responses on the link from *b* to *a*; a partition cuts both. A connection that
+lost bytes is reset when the cut ends, because no network delivers a stream with a hole in it. In
+the two networks of namespaces there are no proxies: nodes have addresses of their own, and faults
+are laid on the packets between them, one counter for each direction.
+
+Losing power needs root, because a volume of the node's own is cut off. A file system in user space
+(FUSE) that forgets what was not synced, which would need none, is not there:
+[GAP-0002](adr/gaps/0002-no-power-loss-without-root.md) says why.
 ";
 
 const ELSEWHERE: &str = "
@@ -30,6 +39,16 @@ Named so that a plan that asks for one gets an answer, not a fault that quietly 
 | id | fault | why |
 |---|---|---|
 ";
+
+/// What a plan may say about a fault.
+fn options(id: &str) -> String {
+    let options = Fault::named(id).map(Fault::options).unwrap_or_default();
+    let words = options
+        .iter()
+        .map(|option| format!("`{}`, {} ({})", option.name, option.about, option.worth.words()));
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { "none".to_string() } else { words.join("; ") }
+}
 
 fn page() -> String {
     let mut page = HEAD.to_string();
@@ -43,8 +62,11 @@ fn page() -> String {
         write!(
             page,
             "\n### `{}`: {}\n- does: {does}\n- counter: {counter}\n- victim: {victim}\n\
-             - heal: {heal}\n- beware: {}\n",
-            row.id, row.name, row.caveat
+             - heal: {heal}\n- options: {}\n- beware: {}\n",
+            row.id,
+            row.name,
+            options(row.id),
+            row.caveat
         )
         .expect("strings grow");
     }
@@ -72,4 +94,20 @@ fn every_id_is_unique() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), CATALOG.len());
+}
+
+#[test]
+fn plans_know_the_faults_of_the_catalogue_and_what_they_need() {
+    let of_plans: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.id).collect();
+    let of_catalogue: BTreeSet<&str> = CATALOG.iter().map(|row| row.id).collect();
+    assert_eq!(of_plans, of_catalogue);
+    for row in CATALOG.iter().filter(|row| matches!(row.carried, Carried::Here { .. })) {
+        let rights = Fault::named(row.id).expect("just compared").rights;
+        let said = match () {
+            () if row.caveat.contains("needs root") => Rights::Root,
+            () if row.caveat.starts_with("in a network of namespaces") => Rights::Namespaces,
+            () => Rights::None,
+        };
+        assert_eq!(rights, said, "{}: {}", row.id, row.caveat);
+    }
 }

@@ -5,7 +5,6 @@
 use super::support::{Sleeper, fault, injector, wait_until};
 use assay_nemesis::{
     Action, Clock, ClockError, InjectError, OFFSET_MS_MAX, Process, Skew, Victim, heal_journal,
-    libfaketime,
 };
 use assay_verdict::LandingState;
 use std::io::{BufRead, BufReader};
@@ -141,12 +140,4 @@ fn a_process_that_would_not_notice_is_refused() {
     for name in ["", "a/b"] {
         assert!(matches!(Clock::prepare(directory.path(), name), Err(ClockError::Name(_))));
     }
-}
-
-#[test]
-fn the_catalogue_says_what_this_machine_lacks() {
-    let row = fault("skew", Action::Pause(Vec::new())).id.row();
-    let answering = assay_kernel::notify::probe().is_ok();
-    assert_eq!(row.lacks().is_none(), libfaketime().is_some() || answering);
-    assert_eq!(fault("pause", Action::Pause(Vec::new())).id.row().lacks(), None);
 }

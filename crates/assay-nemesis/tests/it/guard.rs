@@ -133,6 +133,59 @@ fn every_process_of_a_fault_has_to_show_it() {
     assert_eq!(healed.landing.state(), LandingState::Landed);
     assert_eq!(healed.landing.injector.numbers(), "processes stopped 0 → 2 → 0");
     assert_eq!(healed.landing.injector.moves_by_min, 2);
+    let still = healed.proof.iter().filter(|line| line.contains("stood still at"));
+    assert_eq!(still.count(), 2, "{:?}", healed.proof);
+}
+
+/// A process that works all the time: its processor time stands still only while it is stopped.
+#[test]
+fn a_pause_shows_that_its_victims_use_no_processor_time() {
+    let (_directory, _, injector) = injector(None);
+    let mut shell = std::process::Command::new("sh");
+    let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+    let process = Process::of(busy.id()).expect("it runs");
+    let works = |than: u64| {
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        while process.cpu_ticks().expect("readable").is_some_and(|ticks| ticks <= than) {
+            assert!(std::time::Instant::now() < until, "it does no work");
+            std::thread::yield_now();
+        }
+    };
+    works(0);
+    let pause = fault("pause", Action::Pause(vec![process]));
+    let mut guard = injector.inject(pause, Victim::unasked()).expect("on");
+    assert_eq!(guard.sample().injector.during, Some(1));
+    let at = process.cpu_ticks().expect("readable").expect("it is there");
+    let healed = guard.heal().expect("healed");
+    let line = format!("process {}: stood still at {at} ticks of processor time", process.pid);
+    assert!(healed.proof.contains(&line), "{:?}", healed.proof);
+    works(at);
+    // Somebody who lets it work meanwhile is found out.
+    let pause = fault("pause", Action::Pause(vec![process]));
+    let mut guard = injector.inject(pause, Victim::unasked()).expect("on");
+    guard.sample();
+    let at = process.cpu_ticks().expect("readable").expect("it is there");
+    process.resume().expect("resumed");
+    works(at);
+    process.pause().expect("paused");
+    let healed = guard.heal().expect("healed");
+    assert!(healed.proof.iter().any(|line| line.contains("used")), "{:?}", healed.proof);
+    busy.kill().expect("ours");
+    busy.wait().expect("ours");
+}
+
+#[test]
+fn a_child_that_had_ended_by_itself_does_not_make_a_kill_miss() {
+    let (_directory, _, injector) = injector(None);
+    let (node, child) = (Sleeper::start(), Sleeper::start());
+    let all = vec![node.process(), child.process()];
+    all[1].kill().expect("it ends before anything is injected");
+    let (restarts, victim) = felt();
+    let kill = fault("kill9", Action::Kill(all));
+    let mut guard = injector.inject(kill, victim).expect("on");
+    restarts.store(1, Ordering::SeqCst);
+    let healed = guard.heal().expect("healed");
+    assert_eq!(healed.landing.state(), LandingState::Landed, "{:?}", healed.landing);
 }
 
 #[test]

@@ -10,7 +10,6 @@ mod machine;
 mod process;
 mod proxy;
 mod resources;
-mod rolling;
 mod schedule;
 mod shapes;
 mod support;

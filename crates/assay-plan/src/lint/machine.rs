@@ -155,6 +155,12 @@ fn fault(lint: &mut Lint<'_>, block: &Block, i: usize, nemesis: &Nemesis) {
             format!("did you mean `{near}`?")
         }));
     }
+    if let Some(known) = Fault::named(&nemesis.fault) {
+        for problem in known.problems(&nemesis.strength) {
+            let place = format!("nemesis.{i}.with.{}", problem.option);
+            value(lint, block, &place, problem.why);
+        }
+    }
     if let Some(why) = target_fault(&nemesis.target).filter(|_| !nemesis.target.contains('{')) {
         value(lint, block, &format!("nemesis.{i}.target"), why);
     }

@@ -11,6 +11,8 @@ use assay_nemesis::shapes::{self, Cuts, ShapeError};
 use assay_nemesis::{
     Action, Carried, Corruption, Damage, FaultId, Fill, Flow, LinkId, LinkInfo, Process, Rules,
 };
+use assay_plan::faults::{OptionProblem, Worth};
+use assay_plan::machine::{Setting, Settings};
 use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -84,7 +86,7 @@ pub enum PrepareError {
         /// The fault.
         id: String,
         /// The option.
-        option: &'static str,
+        option: String,
         /// What is wrong.
         why: String,
     },
@@ -111,7 +113,7 @@ pub struct Scene<'s> {
     pub group: &'s dyn Fn(usize) -> Option<Arc<Group>>,
     /// The network of namespaces the nodes are in, if they are.
     pub network: Option<Arc<Network>>,
-    /// The injector is broken on purpose: rules for packets are laid on no link.
+    /// The injector is broken on purpose: rules for packets are laid on the wrong links.
     pub misses: bool,
 }
 
@@ -142,14 +144,29 @@ pub(super) fn named(fault: &str) -> Result<FaultId, PrepareError> {
     }
 }
 
+/// Whether the fault understands all it is told: by the table that the lint of plans has, too.
 fn strength_fits(id: FaultId, strength: &Options) -> Result<(), PrepareError> {
-    match id.name() {
-        "delay" | "slow-follower" => delay(id, strength).map(drop),
-        "rate" => rate(id, strength).map(drop),
-        "slice" => slice(id, strength).map(drop),
-        "bitflip" | "corrupt" | "torn-tail" => file_name(id, strength).map(drop),
-        _ => Ok(()),
-    }
+    let problem = planned(id).and_then(|fault| fault.problems(&settings(strength)).pop());
+    problem.map_or(Ok(()), |OptionProblem { option, why }| {
+        Err(PrepareError::Strength { id: id.to_string(), option, why })
+    })
+}
+
+fn planned(id: FaultId) -> Option<&'static assay_plan::faults::Fault> {
+    assay_plan::faults::Fault::named(id.name())
+}
+
+/// What a plan may give: a value that is none of those is a list, which nobody takes.
+fn settings(strength: &Options) -> Settings {
+    let setting =
+        |value: &Value| serde_json::from_value(value.clone()).unwrap_or(Setting::List(Vec::new()));
+    strength.iter().map(|(name, value)| (name.clone(), setting(value))).collect()
+}
+
+/// What an option is worth in the table of options.
+fn worth(id: FaultId, option: &str) -> Option<Worth> {
+    let options = planned(id).map(assay_plan::faults::Fault::options).unwrap_or_default();
+    options.iter().find(|known| known.name == option).map(|known| known.worth)
 }
 
 /// Makes a fault out of a window.
@@ -370,19 +387,22 @@ impl Maker<'_> {
                 // A disk of its own may be filled whatever its size.
                 let own = (self.scene.volume)(node).is_some();
                 let quota = if own { 1 << 30 } else { 64 << 20 };
-                let quota_bytes = bytes(self.id, strength, "bytes")?.unwrap_or(quota);
+                let quota_bytes = size(self.id, strength, "bytes")?.unwrap_or(quota);
                 Action::Fill(Fill { directory, quota_bytes })
             }
             name => {
                 let path = directory.join(file_name(self.id, strength)?);
-                let damage = match (name, bytes(self.id, strength, "truncate")?) {
-                    ("corrupt", Some(bytes)) => Damage::Truncate { bytes },
-                    ("torn-tail", _) => {
-                        let bytes = bytes(self.id, strength, "bytes")?.unwrap_or(200);
-                        Damage::TearTail { bytes }
+                let truncate = match name {
+                    "corrupt" => size(self.id, strength, "truncate")?,
+                    _ => None,
+                };
+                let damage = match (name, truncate) {
+                    (_, Some(bytes)) => Damage::Truncate { bytes },
+                    ("torn-tail", None) => {
+                        Damage::TearTail { bytes: natural(self.id, strength, "bytes")? }
                     }
                     _ => {
-                        let count = bytes(self.id, strength, "bits")?.unwrap_or(1);
+                        let count = natural(self.id, strength, "bits")?;
                         let count = u32::try_from(count).unwrap_or(u32::MAX);
                         Damage::FlipBits { count, seed: rand::RngExt::random(rng) }
                     }
@@ -410,73 +430,72 @@ fn cut(from: &[String], to: &[String]) -> Result<Cuts, ShapeError> {
 }
 
 fn delay(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
-    let base = time(id, strength, "delay")?.unwrap_or(Duration::from_millis(200));
-    let jitter = time(id, strength, "jitter")?.unwrap_or_default();
-    Ok(Rules::delay(base, jitter))
+    Ok(Rules::delay(time(id, strength, "delay")?, time(id, strength, "jitter")?))
 }
 
 fn rate(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
-    let bytes = bytes(id, strength, "rate")?.unwrap_or(64 << 10);
+    let bytes = natural(id, strength, "rate")?;
     Ok(Rules::rate(NonZeroU64::new(bytes).unwrap_or(NonZeroU64::MIN)))
 }
 
 fn slice(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
-    let bytes = bytes(id, strength, "bytes")?.unwrap_or(1);
+    let bytes = natural(id, strength, "bytes")?;
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     Ok(Rules::slice(NonZeroU32::new(bytes).unwrap_or(NonZeroU32::MIN)))
 }
 
-pub(super) fn strength_error(id: FaultId, option: &'static str, why: String) -> PrepareError {
-    PrepareError::Strength { id: id.to_string(), option, why }
+pub(super) fn strength_error(id: FaultId, option: &str, why: impl Into<String>) -> PrepareError {
+    PrepareError::Strength { id: id.to_string(), option: option.to_string(), why: why.into() }
 }
 
+/// A time, as given or as the table has it.
 pub(super) fn time(
     id: FaultId,
     strength: &Options,
-    option: &'static str,
-) -> Result<Option<Duration>, PrepareError> {
-    match strength.get(option) {
-        None => Ok(None),
-        Some(Value::String(text)) => match assay_plan::time::Time::parse(text) {
-            Ok(time) => Ok(Some(time.0)),
-            Err(why) => Err(strength_error(id, option, why)),
-        },
-        Some(other) => {
-            Err(strength_error(id, option, format!("{other} is no time like \"200ms\"")))
+    option: &str,
+) -> Result<Duration, PrepareError> {
+    match (strength.get(option), worth(id, option)) {
+        (Some(Value::String(text)), Some(Worth::Time { .. })) => {
+            let time = assay_plan::time::Time::parse(text);
+            time.map(|time| time.0).map_err(|why| strength_error(id, option, why))
         }
+        (None, Some(Worth::Time { default_ms, .. })) => Ok(Duration::from_millis(default_ms)),
+        (given, _) => Err(strength_error(id, option, format!("{given:?} is no time"))),
     }
 }
 
-/// A number, or a text such as `64KiB`.
-pub(super) fn bytes(
-    id: FaultId,
-    strength: &Options,
-    option: &'static str,
-) -> Result<Option<u64>, PrepareError> {
-    let Some(value) = strength.get(option) else { return Ok(None) };
-    let parsed = match value {
-        Value::Number(number) => number.as_u64(),
-        Value::String(text) => parse_bytes(text),
-        _ => None,
-    };
-    let wrong = || strength_error(id, option, format!("{value} is no size like \"64KiB\""));
-    parsed.map(Some).ok_or_else(wrong)
+/// A size, if it is given or the table has one.
+fn size(id: FaultId, strength: &Options, option: &str) -> Result<Option<u64>, PrepareError> {
+    let given = settings(strength).remove(option);
+    match (given, worth(id, option)) {
+        (None, Some(Worth::Size { default, .. })) => Ok(default),
+        (Some(given), Some(Worth::Size { .. })) => match assay_plan::faults::bytes(&given) {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Err(strength_error(id, option, format!("{given:?} is no size"))),
+        },
+        (given, _) => Err(strength_error(id, option, format!("{given:?} is no size"))),
+    }
 }
 
-fn parse_bytes(text: &str) -> Option<u64> {
-    let digits = text.trim().find(|c: char| !c.is_ascii_digit()).unwrap_or(text.trim().len());
-    let (number, unit) = text.trim().split_at(digits);
-    let factor: u64 = match unit.trim() {
-        "" | "B" => 1,
-        "KiB" | "K" | "k" => 1 << 10,
-        "kB" | "KB" => 1_000,
-        "MiB" | "M" => 1 << 20,
-        "MB" => 1_000_000,
-        "GiB" | "G" => 1 << 30,
-        "GB" => 1_000_000_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
+/// A whole number, as given or as the table has it.
+pub(super) fn whole(id: FaultId, strength: &Options, option: &str) -> Result<i64, PrepareError> {
+    match (strength.get(option), worth(id, option)) {
+        (None, Some(Worth::Count { default, .. })) => Ok(default),
+        (Some(given), Some(Worth::Count { .. })) => {
+            let wrong = || strength_error(id, option, format!("{given} is no whole number"));
+            given.as_i64().ok_or_else(wrong)
+        }
+        (given, _) => Err(strength_error(id, option, format!("{given:?} is no number"))),
+    }
+}
+
+/// A number or a size that is not less than nothing.
+pub(super) fn natural(id: FaultId, strength: &Options, option: &str) -> Result<u64, PrepareError> {
+    let wrong = || strength_error(id, option, "is missing or less than 0");
+    match worth(id, option) {
+        Some(Worth::Size { .. }) => size(id, strength, option)?.ok_or_else(wrong),
+        _ => u64::try_from(whole(id, strength, option)?).map_err(|_| wrong()),
+    }
 }
 
 /// A file of a node's own directory: a plain path that does not lead out of it.
@@ -486,7 +505,7 @@ fn file_name(id: FaultId, strength: &Options) -> Result<PathBuf, PrepareError> {
     let plain = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     if name.is_empty() || !plain {
         let why = "name a file in the node's data directory, such as file = \"log\"";
-        return Err(strength_error(id, "file", why.to_string()));
+        return Err(strength_error(id, "file", why));
     }
     Ok(path)
 }

@@ -9,10 +9,11 @@ use assay_kernel::notify::{Tap, Tapped, Watch};
 use assay_kernel::volume::Volume;
 use assay_nemesis::{LinkInfo, Mesh, Process};
 use assay_sut::Gear;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How long the process of a decoy is there if nobody ends it.
 const SLEEP_S: &str = "900";
@@ -24,7 +25,10 @@ pub struct Decoy {
     tap: Option<Arc<Tap>>,
     volume: Option<Arc<Volume>>,
     group: Option<Arc<Group>>,
-    links: OnceLock<Vec<LinkInfo>>,
+    /// Those of the system, as they were before any was laid beside them.
+    real: OnceLock<Vec<LinkInfo>>,
+    /// By window: the proof that one fault is healed must not be counted by the next.
+    links: Mutex<BTreeMap<String, Vec<LinkInfo>>>,
 }
 
 impl Decoy {
@@ -58,7 +62,15 @@ impl Decoy {
                 (child, Some(tap))
             }
         };
-        Ok(Decoy { child, data, tap, volume, group, links: OnceLock::new() })
+        Ok(Decoy {
+            child,
+            data,
+            tap,
+            volume,
+            group,
+            real: OnceLock::new(),
+            links: Mutex::default(),
+        })
     }
 
     /// Its process.
@@ -76,13 +88,17 @@ impl Decoy {
         self.data.clone()
     }
 
-    /// Another link beside every link, from and to the same, that nobody uses.
-    pub fn links(&self, real: &[LinkInfo], mesh: &Mesh) -> Vec<LinkInfo> {
+    /// Another link beside every link, from and to the same, that nobody uses; others for each
+    /// window.
+    pub fn links(&self, window: &str, real: &[LinkInfo], mesh: &Mesh) -> Vec<LinkInfo> {
         let beside = |link: &LinkInfo| {
             let id = mesh.add(&link.from, &link.to, link.upstream).ok()?;
             Some(LinkInfo { id, listen: mesh.listen(id), ..link.clone() })
         };
-        self.links.get_or_init(|| real.iter().filter_map(beside).collect()).clone()
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let real = self.real.get_or_init(|| real.to_vec());
+        let made = || real.iter().filter_map(beside).collect();
+        links.entry(window.to_string()).or_insert_with(made).clone()
     }
 
     /// Where its system calls are answered, if nodes have that.

@@ -1,11 +1,13 @@
 //! Faults that the kernel carries out: system calls, disks, control groups, packets.
 
-use super::action::{Cutting, Maker, PrepareError, Prepared, bytes, strength_error, time};
+use super::action::{
+    CLIENTS, Cutting, Maker, PrepareError, Prepared, natural, strength_error, time, whole,
+};
 use super::target::Chosen;
 use assay_kernel::cgroup::{CoreShare, WriteLimit};
 use assay_kernel::net::PacketRule;
 use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Share};
-use assay_nemesis::shapes::Cuts;
+use assay_nemesis::shapes::{Cut, Cuts};
 use assay_nemesis::{
     Action, ByMeans, CallFault, ClockFault, CpuQuota, DiskNode, DnsFault, FewDescriptors, Freeze,
     Means, MemoryLimit, PacketFault, PowerLoss, ReadOnlyDisk, SlowDisk, WatchedNode,
@@ -13,24 +15,20 @@ use assay_nemesis::{
 use rand_chacha::ChaCha20Rng;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long a sync waits if a plan does not say.
-const SYNC_DELAY: Duration = Duration::from_millis(200);
-/// How far a clock is off if a plan does not say.
-const OFFSET: Duration = Duration::from_secs(60);
-/// How much too fast a clock runs if a plan does not say: a tenth.
-const RATE_PPM: i64 = 100_000;
-/// The share of a core a node keeps if a plan does not say.
-const CPU_PERCENT: u64 = 10;
-/// The memory a node keeps if a plan does not say.
-const MEMORY_BYTES: u64 = 16 << 20;
-/// What a slow disk writes in a second if a plan does not say.
-const DISK_BYTES_PER_S: u64 = 200_000;
-/// The share of packets that is lost, repeated or overtaken if a plan does not say.
-const PACKETS_PERCENT: u64 = 10;
 /// Parts of a million in a percent.
 const PPM_PER_PERCENT: u64 = 10_000;
+
+/// Links that are not the ones that are meant: those between nodes that a fault around one node
+/// leaves alone. None if every node is hit: then there is no other link.
+fn wrong_links(meant: &Cuts, nodes: &[String]) -> Cuts {
+    let touches = |node: &String| meant.iter().all(|cut| cut.from == *node || cut.to == *node);
+    let (hit, others): (Vec<&String>, Vec<&String>) = nodes.iter().partition(|node| touches(node));
+    let pairs = others.iter().flat_map(|from| others.iter().map(move |to| (from, to)));
+    let wrong = pairs.filter(|(from, to)| from != to);
+    let cuts = wrong.map(|(from, to)| Cut::new(from, to)).filter(|cut| !meant.contains(cut));
+    if hit.is_empty() { Cuts::default() } else { cuts.collect() }
+}
 
 impl Maker<'_> {
     /// A fault on nodes by one of the kernel's mechanisms.
@@ -69,16 +67,14 @@ impl Maker<'_> {
         let groups = groups.collect::<Result<Vec<_>, _>>()?;
         let means: Arc<dyn Means> = match self.id.name() {
             "cpu-quota" => {
-                let percent = self.number("percent", CPU_PERCENT)?;
+                let percent = self.number("percent")?;
                 let share = u32::try_from(percent).ok().and_then(CoreShare::percent);
                 let wrong = || {
                     strength_error(self.id, "percent", format!("{percent} is no share of a core"))
                 };
                 Arc::new(CpuQuota::of(groups, share.ok_or_else(wrong)?))
             }
-            "memory-limit" => {
-                Arc::new(MemoryLimit::of(groups, self.number("bytes", MEMORY_BYTES)?))
-            }
+            "memory-limit" => Arc::new(MemoryLimit::of(groups, self.number("bytes")?)),
             _ => Arc::new(Freeze::of(groups)),
         };
         // The kernel may kill what does not fit into its memory.
@@ -92,7 +88,7 @@ impl Maker<'_> {
             let volume = (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
             disks.push((group, volume));
         }
-        let bytes_per_s = Some(self.number("rate", DISK_BYTES_PER_S)?);
+        let bytes_per_s = Some(self.number("rate")?);
         Ok(SlowDisk::of(disks, WriteLimit { bytes_per_s, ios_per_s: None }))
     }
 
@@ -121,14 +117,14 @@ impl Maker<'_> {
     ) -> Result<Vec<(WatchedNode, CallRule)>, PrepareError> {
         let (calls, deed) = match self.id.name() {
             "slow-fsync" => {
-                let delay = time(self.id, &self.window.strength, "delay")?.unwrap_or(SYNC_DELAY);
+                let delay = time(self.id, &self.window.strength, "delay")?;
                 (Calls::Syncs, Deed::Delay(delay))
             }
             "fsync-fail" => (Calls::Syncs, Deed::Fail(Errno::Io)),
             "disk-enospc" => (Calls::Writes, Deed::Fail(Errno::NoSpace)),
             _ => (Calls::Writes, Deed::Fail(Errno::ReadOnly)),
         };
-        let percent = self.number("percent", 100)?;
+        let percent = self.number("percent")?;
         let share = match percent {
             100.. => Share::All,
             _ => Share::PerMille {
@@ -136,7 +132,7 @@ impl Maker<'_> {
                 seed: rand::RngExt::random(rng),
             },
         };
-        let from_nth = self.number("from", 1)?;
+        let from_nth = self.number("from")?;
         let rule = |node: usize| {
             let below = (self.scene.data)(node);
             CallRule { from_nth, share, ..CallRule::new(calls, below, deed) }
@@ -150,11 +146,11 @@ impl Maker<'_> {
         let behind = strength.get("behind").and_then(serde_json::Value::as_bool);
         let sign = if behind == Some(true) { -1 } else { 1 };
         if self.id.name() == "skew" {
-            let offset = time(self.id, strength, "offset")?.unwrap_or(OFFSET);
+            let offset = time(self.id, strength, "offset")?;
             let offset_ms = i64::try_from(offset.as_millis()).unwrap_or(i64::MAX);
             return Ok(ClockRule { offset_ms: sign * offset_ms, rate_ppm: 0 });
         }
-        let ppm = strength.get("ppm").and_then(serde_json::Value::as_i64).unwrap_or(-RATE_PPM);
+        let ppm = whole(self.id, strength, "ppm")?;
         let rate_ppm = i32::try_from(ppm)
             .map_err(|_| strength_error(self.id, "ppm", format!("{ppm} is too much")))?;
         Ok(ClockRule { offset_ms: 0, rate_ppm })
@@ -164,7 +160,11 @@ impl Maker<'_> {
     pub(super) fn names_out(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
         let chosen = self.nodes(rng)?;
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
-        let names = if self.scene.misses { Vec::new() } else { self.names(&chosen) };
+        // Clients are given addresses, and ask for no names.
+        let names = match self.scene.misses {
+            true => vec![CLIENTS.to_string()],
+            false => self.names(&chosen),
+        };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         Ok(self.by(&chosen, Arc::new(DnsFault::new(network, &names)), false))
     }
@@ -172,8 +172,8 @@ impl Maker<'_> {
     /// What one side says to another, packet by packet.
     pub(super) fn on_packets(&self, cuts: &Cuts, rule: PacketRule) -> Result<Action, PrepareError> {
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
-        let none = Cuts::default();
-        let cuts = if self.scene.misses { &none } else { cuts };
+        let wrong = self.scene.misses.then(|| wrong_links(cuts, self.scene.lookup.names));
+        let cuts = wrong.as_ref().unwrap_or(cuts);
         Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
     }
 
@@ -187,7 +187,7 @@ impl Maker<'_> {
     fn packet_rule(&self) -> Result<PacketRule, PrepareError> {
         let strength = &self.window.strength;
         let ppm = || -> Result<u32, PrepareError> {
-            let percent = self.number("percent", PACKETS_PERCENT)?.min(100);
+            let percent = self.number("percent")?.min(100);
             Ok(u32::try_from(percent * PPM_PER_PERCENT).unwrap_or(u32::MAX))
         };
         let none = PacketRule::default();
@@ -196,19 +196,19 @@ impl Maker<'_> {
             "dup" => PacketRule { duplicate_ppm: ppm()?, ..none },
             "reorder" => PacketRule { reorder_ppm: ppm()?, ..none },
             "rate" => {
-                let rate = self.number("rate", 64 << 10)?;
+                let rate = self.number("rate")?;
                 PacketRule { rate_bytes_per_s: NonZeroU64::new(rate.max(1)), ..none }
             }
             _ => PacketRule {
-                delay: time(self.id, strength, "delay")?.unwrap_or(Duration::from_millis(200)),
-                jitter: time(self.id, strength, "jitter")?.unwrap_or_default(),
+                delay: time(self.id, strength, "delay")?,
+                jitter: time(self.id, strength, "jitter")?,
                 ..none
             },
         })
     }
 
-    fn number(&self, option: &'static str, default: u64) -> Result<u64, PrepareError> {
-        Ok(bytes(self.id, &self.window.strength, option)?.unwrap_or(default))
+    fn number(&self, option: &str) -> Result<u64, PrepareError> {
+        natural(self.id, &self.window.strength, option)
     }
 
     fn name(&self, node: usize) -> String {

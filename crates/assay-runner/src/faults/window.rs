@@ -160,7 +160,8 @@ impl Stage<'_> {
             let links = self.links();
             let scene = Scene {
                 lookup: Lookup { names: cluster.names(), role: &role },
-                links: decoy.map_or(links.clone(), |decoy| decoy.links(&links, cluster.mesh())),
+                links: decoy
+                    .map_or(links.clone(), |decoy| decoy.links(&spec.id, &links, cluster.mesh())),
                 processes: &|node| decoy.map_or_else(|| cluster.processes(node), Decoy::processes),
                 data: &|node| {
                     decoy.map_or_else(|| data(node), |decoy| decoy.data(&data(node), file))

@@ -59,8 +59,8 @@ pub struct RunArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub plants: u32,
     /// Break the harness on purpose, to see the verdict go down: proxy-bypassed,
-    /// window-never-opens, checker-always-passes, recorder-drops-timeouts, generator-stops-early or
-    /// clock-jumps.
+    /// window-never-opens, injector-misses, checker-always-passes, recorder-drops-timeouts,
+    /// generator-stops-early or clock-jumps.
     #[arg(long, value_name = "NAME", value_parser = sabotage)]
     pub sabotage: Option<Sabotage>,
     #[command(flatten)]

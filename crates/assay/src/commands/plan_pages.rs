@@ -69,8 +69,15 @@ fn fault_page(fault: &Fault) -> String {
         [] => String::new(),
         names => format!("Also called: {}\n\n", names.join(", ")),
     };
+    let options: String = fault
+        .options()
+        .iter()
+        .map(|option| format!("\n  {:<9} {} ({})", option.name, option.about, option.worth.words()))
+        .collect();
+    let options = if options.is_empty() { " none".to_string() } else { options };
     format!(
-        "{aliases}How: {}\n\nEvidence: {}\n\nHeal: {}\n\nBeware: {}\n\nRights: {rights}",
+        "{aliases}How: {}\n\nEvidence: {}\n\nHeal: {}\n\nBeware: {}\n\nRights: {rights}\n\n\
+         Options in `with` (what it takes; what it is unless given):{options}",
         fault.how, fault.evidence, fault.heal, fault.caveat
     )
 }

@@ -1,9 +1,10 @@
 //! Every fault of the catalogue that this machine can inject, each from a plan of its own: that it
-//! lands ([`landing`]), that it proves nothing when it misses, and that nothing is left of it when
-//! Assay is killed ([`killed`]).
+//! lands ([`landing`]), that it proves nothing when it misses ([`missed`]), and that nothing is
+//! left of it when Assay is killed ([`killed`]).
 
 mod killed;
 mod landing;
+mod missed;
 mod unprivileged;
 
 use crate::support::{cut_off_plan, replaced, repository, scratch, text, write};
@@ -209,9 +210,6 @@ fn one_fault(
 
 /// A plan in which one fault happens, and little else.
 fn plan(case: &Case) -> String {
-    let plan = cut_off_plan();
-    let from = plan.find("[[nemesis]]").expect("faults");
-    let to = plan.find("[model]").expect("and what comes after them");
     let Case { fault, target, with, injector, victim, .. } = case;
     let length = match case.beside {
         Downtime => 1500,
@@ -229,11 +227,19 @@ fn plan(case: &Case) -> String {
         Resets => faults += &one_fault((700, 100), ("reset", target, ""), ("resets >= 1", AGAIN)),
         _ => {}
     }
+    plan_with(&faults, 1_000 + length, case)
+}
+
+/// A plan with these faults, on the network of a case and with what it needs beside it.
+fn plan_with(faults: &str, smoke_ms: u32, case: &Case) -> String {
+    let plan = cut_off_plan();
+    let from = plan.find("[[nemesis]]").expect("faults");
+    let to = plan.find("[model]").expect("and what comes after them");
     let plan = format!("{}{faults}{}", &plan[..from], &plan[to..]);
     let plan = replaced(&plan, "faults = 3", "faults = 2");
-    let plan = replaced(&plan, "duration = \"6s\"", "duration = \"14s\"");
-    let duration = format!("duration = \"{}ms\"", 1_000 + length);
-    let plan = replaced(&plan, "duration = \"3s\"", &duration);
+    let hardening = format!("duration = \"{}ms\"", 14_000.max(smoke_ms + 1_000));
+    let plan = replaced(&plan, "duration = \"6s\"", &hardening);
+    let plan = replaced(&plan, "duration = \"3s\"", &format!("duration = \"{smoke_ms}ms\""));
     let plan = match case.beside {
         FiveNodes => replaced(&plan, "nodes = 3", "nodes = 5"),
         _ => plan,
@@ -254,11 +260,16 @@ fn accompanied(directory: &Path, [program, script]: [&str; 2]) {
 
 /// A scratch directory with the plan of a case.
 fn laid_out(case: &Case) -> (tempfile::TempDir, PathBuf) {
+    laid_out_with(&plan(case), case)
+}
+
+/// The same with another plan.
+fn laid_out_with(plan: &str, case: &Case) -> (tempfile::TempDir, PathBuf) {
     let scratch = scratch();
     if let Some(command) = beside_the_node(case.beside) {
         accompanied(scratch.path(), command);
     }
-    let path = write(scratch.path(), "plan.md", &plan(case));
+    let path = write(scratch.path(), "plan.md", plan);
     (scratch, path)
 }
 

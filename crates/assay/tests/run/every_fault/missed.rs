@@ -1,0 +1,142 @@
+//! An injector that is broken on purpose proves nothing, fault by fault: rules on links that nobody
+//! uses or on the wrong ones, signals to a bystander, limits on an empty group.
+//!
+//! Whoever is missed goes on as before, so that many faults can share one cluster, one after the
+//! other and each for a moment. Those that end their victim end the decoy: at most one of them is
+//! in a group, as the last. That each of them would land is shown beside, in
+//! [`landing`](super::landing).
+
+use super::landing::closed;
+use super::{CASES, Case, is_not_to_be_had, laid_out_with, one_fault, plan_with, problems_of};
+use crate::support::{events, replaced, run, text};
+use serde_json::Value;
+
+/// Faults that share a cluster: all on the network of the first, with what it has beside it. Those
+/// that damage the same file are far enough apart for it to be whole again.
+const GROUPS: [&[(&str, &str)]; 10] = [
+    &[
+        ("part-full", "proxies"),
+        ("part-asym", "proxies"),
+        ("part-minority", "proxies"),
+        ("part-majority", "proxies"),
+        ("leader-iso", "proxies"),
+        ("meta-out", "proxies"),
+        ("part-bridge", "proxies"),
+        ("splitbrain", "proxies"),
+        ("delay", "proxies"),
+        ("slow-follower", "proxies"),
+        ("rate", "proxies"),
+        ("slice", "proxies"),
+        ("half-open", "proxies"),
+        ("reset", "proxies"),
+        ("refuse", "proxies"),
+    ],
+    &[("part-ring", "proxies")],
+    &[
+        ("torn-tail", "proxies"),
+        ("pause", "proxies"),
+        ("fd-exhaustion", "proxies"),
+        ("fsync-fail", "proxies"),
+        ("bitflip", "proxies"),
+        ("slow-fsync", "proxies"),
+        ("disk-readonly", "proxies"),
+        ("disk-enospc", "proxies"),
+        ("corrupt", "proxies"),
+        ("skew", "proxies"),
+        ("slowclock", "proxies"),
+        ("kill9", "proxies"),
+    ],
+    &[
+        ("cg-freeze", "proxies"),
+        ("cpu-quota", "proxies"),
+        ("memory-limit", "proxies"),
+        ("slow-disk", "proxies"),
+        ("fsync-loss", "proxies"),
+    ],
+    &[("term", "proxies")],
+    &[("ctr-restart", "proxies")],
+    &[("fs-readonly", "proxies")],
+    &[("disk-full", "proxies")],
+    &[("dns-out", "bridge"), ("leader-iso", "bridge")],
+    &[
+        ("part-full", "switch"),
+        ("loss", "switch"),
+        ("dup", "switch"),
+        ("reorder", "switch"),
+        ("delay", "switch"),
+        ("rate", "switch"),
+        ("slow-follower", "switch"),
+    ],
+];
+/// It hits every node, so that there is no other link to lay its rule on: then it is refused.
+const NO_OTHER_LINK: (&str, &str) = ("slow-follower", "switch");
+/// How long each fault is on, and from one to the next, in milliseconds.
+const LENGTH_MS: u32 = 250;
+const STEP_MS: u32 = 350;
+/// Longer than any trial of smoke here, and short enough for hardening to have two of each.
+const AGAIN_LATER: &str = "every = \"7s\"";
+
+fn case(fault: &str, network: &str) -> &'static Case {
+    let found = CASES.iter().find(|case| case.fault == fault && case.network == network);
+    found.unwrap_or_else(|| panic!("nobody tries {fault} on {network}"))
+}
+
+/// Runs the faults of a group with a broken injector; what is wrong with it, if anything is.
+fn problem(group: &[(&str, &str)]) -> Option<String> {
+    let cases: Vec<&Case> = group.iter().map(|(fault, network)| case(fault, network)).collect();
+    let (mut faults, mut at) = (String::new(), 500);
+    for Case { fault, target, with, injector, victim, .. } in &cases {
+        faults += &one_fault((at, LENGTH_MS), (fault, target, with), (injector, victim));
+        at += STEP_MS;
+    }
+    // Each happens once in a trial of smoke: the next of its kind would begin after the end.
+    let faults = replaced(&faults, &format!("every = \"{}ms\"", LENGTH_MS + 1_300), AGAIN_LATER);
+    let (scratch, plan) = laid_out_with(&plan_with(&faults, at + 500, cases[0]), cases[0]);
+    let directory = scratch.path().join("run");
+    let mut words = vec!["run", text(&plan), "--directory", text(&directory)];
+    words.extend(["--tier", "smoke", "--format", "json", "--sabotage", "injector-misses"]);
+    let ended = run(&words);
+    let result = ended.out.parse::<Value>().unwrap_or_default();
+    let verdict = &result["scenarios"][0]["verdict"];
+    if is_not_to_be_had(cases[0], verdict) {
+        return None;
+    }
+    let events = events(&directory);
+    let mut problems = Vec::new();
+    if *verdict != "INCONCLUSIVE-fault-not-proven" {
+        problems.push(format!("{group:?}: {verdict}"));
+    }
+    for case in cases {
+        let closed = closed(&events, case);
+        let name = format!("{} on {}", case.fault, case.network);
+        eprintln!("{name}, missed: {} {}", closed["landing"], closed["evidence"]);
+        // It was injected, and numbers of both sides were read: an injector that refuses is no
+        // injector that misses.
+        let evidence = closed["evidence"].as_str().unwrap_or_default();
+        let injected =
+            evidence.starts_with("injector ") || NO_OTHER_LINK == (case.fault, case.network);
+        if closed["landing"] == "landed" || !injected {
+            problems.push(format!("{name}: {closed:#}"));
+        }
+    }
+    (!problems.is_empty()).then(|| format!("{}\n{ended:#?}", problems.join("\n")))
+}
+
+#[test]
+fn an_injector_that_misses_proves_nothing_whatever_the_fault() {
+    for case in &CASES {
+        let mut groups = GROUPS.iter().flat_map(|group| group.iter());
+        let is_tried = groups.any(|one| *one == (case.fault, case.network));
+        assert!(is_tried, "nobody misses with {} on {}", case.fault, case.network);
+    }
+    let problems = problems_of(&GROUPS, |group| problem(group));
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn help_names_every_way_to_break_the_harness() {
+    let help = run(&["run", "--help"]).out;
+    for (_, name, _) in assay_runner::sabotage::Sabotage::ALL {
+        assert!(help.contains(name), "{name}: {help}");
+    }
+}
