@@ -55,21 +55,64 @@ fn main() {
         nodes_are_reached_and_cut_off(hub);
         println!("test nodes_in_namespaces_are_reached_and_cut_off ({hub:?}) ... ok");
     }
+    for (system, nodes, op) in DESCRIBED {
+        match a_described_system_serves(system, nodes, op) {
+            true => println!("test a_described_system_serves_in_namespaces ({system}) ... ok"),
+            false => eprintln!("SKIPPED: the programs of {system} are not here"),
+        }
+    }
 }
 
-fn start(directory: &Path, hub: HubKind) -> Cluster {
-    let spec = SystemSpec::parse("redis-3", "redis-3.toml", REDIS).expect("a description");
-    let launch = Launch {
-        spec: &spec,
+/// Systems that come with Assay, how many nodes they get here, and how something is written.
+const DESCRIBED: [(&str, usize, (&str, &str)); 6] = [
+    ("etcd", 3, ("register", "write")),
+    ("nats", 3, ("set", "add")),
+    ("postgres", 3, ("set", "add")),
+    ("redis", 1, ("register", "write")),
+    ("redis-sentinel", 3, ("set", "add")),
+    ("zookeeper", 3, ("register", "write")),
+];
+
+/// Whether its programs are here; if they are, it starts and takes a write.
+fn a_described_system_serves(system: &str, nodes: usize, (generator, op): (&str, &str)) -> bool {
+    let spec = assay_sut::load(system, None).expect("it is built in");
+    let releases = spec.releases();
+    let release = releases.iter().map(|(release, _)| *release).find(|one| spec.is_at_hand(one));
+    let Some(release) = release else { return false };
+    let options = BTreeMap::from([("release".to_string(), json!(release))]);
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let launch = Launch { nodes, options: &options, generator, ..launch(&spec, directory.path()) };
+    let cluster = Cluster::start(&launch).unwrap_or_else(|error| panic!("{system}: {error}"));
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        let written = ask(&cluster, 0, op, json!(1));
+        if matches!(written, Reply::Ok { .. }) {
+            break;
+        }
+        assert!(std::time::Instant::now() < until, "{system}: {written:?}");
+    }
+    cluster.stop();
+    true
+}
+
+fn launch<'l>(spec: &'l SystemSpec, directory: &'l Path) -> Launch<'l> {
+    static NO_OPTIONS: BTreeMap<String, Value> = BTreeMap::new();
+    Launch {
+        spec,
         nodes: 3,
-        options: &BTreeMap::new(),
+        options: &NO_OPTIONS,
         directory,
         seed: 1,
         generator: "register",
         executable: Path::new("/proc/self/exe"),
-        wiring: Wiring::Namespaces(hub),
+        wiring: Wiring::Namespaces(HubKind::Bridge),
         gear: assay_sut::Gear::default(),
-    };
+    }
+}
+
+fn start(directory: &Path, hub: HubKind) -> Cluster {
+    let spec = SystemSpec::parse("redis-3", "redis-3.toml", REDIS).expect("a description");
+    let launch = Launch { wiring: Wiring::Namespaces(hub), ..launch(&spec, directory) };
     Cluster::start(&launch).unwrap_or_else(|error| panic!("{error}"))
 }
 

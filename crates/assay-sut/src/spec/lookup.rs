@@ -108,6 +108,29 @@ mod tests {
     }
 
     #[test]
+    fn a_built_in_description_leaves_addresses_to_the_network() {
+        for (name, text) in BUILTIN {
+            // In namespaces nobody is where everybody is on one machine.
+            assert!(!text.contains("127.0.0.1") && !text.contains("localhost"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_comment_of_a_built_in_description_names_pages_that_there_are() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (name, text) in BUILTIN {
+            let words = text
+                .lines()
+                .filter(|line| line.starts_with('#'))
+                .flat_map(|line| line.split(|c: char| c.is_whitespace() || ":,;()".contains(c)));
+            for page in words.filter(|word| word.starts_with("docs/")) {
+                let page = page.trim_end_matches('.');
+                assert!(root.join(page).exists(), "{name}: {page}");
+            }
+        }
+    }
+
+    #[test]
     fn a_description_above_the_plan_is_found_and_goes_first() {
         let directory = tempfile::tempdir().expect("a directory");
         let systems = directory.path().join("systems");

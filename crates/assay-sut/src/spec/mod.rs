@@ -17,8 +17,8 @@ mod values;
 pub use lookup::{builtin_names, known_names, load};
 
 pub(crate) use description::{
-    ClientSpec, Description, HoldsSpec, Over, PortUse, ReadySpec, ReleaseSpec, RoleSpec,
-    SignalSpec, StopSignal,
+    ClientSpec, Description, HoldsSpec, Over, PackageSpec, PortUse, ReadySpec, ReleaseSpec,
+    RoleSpec, SignalSpec, StopSignal,
 };
 pub(crate) use options::checked_options;
 pub(crate) use releases::RELEASE_OPTION;
