@@ -119,7 +119,8 @@ fn general_reason(history: &History, refutation: &Refutation) -> String {
         (false, _) => ", to name one of the longest that were tried",
     };
     format!(
-        "No order of these {count} operations fits the {} model: {so_far}, {} cannot follow{others}.",
+        "No order of these {count} operations fits the {} model: {so_far}, {} cannot \
+         follow{others}.",
         model.name(),
         stuck.join(" and ")
     )
