@@ -45,7 +45,7 @@ pub struct SystemsGetArgs {
 /// What can be done about the gallery.
 #[derive(Subcommand, Debug)]
 pub enum GalleryCommand {
-    /// List the entries: what was published, which system, how long it takes.
+    /// List the entries: what was published, which system, what it needs, how long it takes.
     List(GalleryListArgs),
     Run(GalleryRunArgs),
 }
@@ -60,10 +60,13 @@ pub struct GalleryListArgs {
 /// Show published findings again, on this machine.
 ///
 /// Each entry runs two twins: a green one, in which the claim must hold, and a red one, in which a
-/// known-bad version or setting must break it. Programs that are missing are fetched first. The
-/// entry ends as expected if both twins do.
+/// known-bad version or setting must break it. Programs that are missing are fetched first; an
+/// entry whose programs cannot be had is inconclusive, and the others are run. A twin ends as
+/// expected if its verdict is the one it is meant to have, every fault landed on both sides, and
+/// what a red twin found is of the kind that was published. The table is also kept in
+/// DIR/gallery/*/table.json, written anew after each entry.
 ///
-/// Exit codes: 0 all entries ended as expected, 1 a green twin was refuted, 2 anything else.
+/// Exit codes: 0 all twins ended as expected, 1 a green twin was refuted, 2 anything else.
 ///
 /// Examples:
 ///   assay gallery run etcd-stale-reads
@@ -80,7 +83,7 @@ pub struct GalleryRunArgs {
     /// How far to go.
     #[arg(long, value_enum, default_value_t = TierArg::Hardening)]
     pub tier: TierArg,
-    /// Run each entry so often.
+    /// Run each entry so often, each time with other seeds.
     #[arg(long, value_name = "COUNT", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub times: u32,

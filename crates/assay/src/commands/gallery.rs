@@ -1,17 +1,21 @@
 //! `assay gallery`: published findings, shown again on this machine.
 
 use super::run::{BuiltIn, Stop, built_in};
-use super::{Trouble, systems};
+use super::{Trouble, systems, write_whole};
 use crate::args::{GalleryCommand, GalleryListArgs, GalleryRunArgs, OutputFormat};
 use crate::exit::Exit;
-use crate::gallery::{Entry, GALLERY};
-use crate::output::gallery::{Twin, show};
-use assay_report::run::Judged;
+use crate::gallery::{Entry, GALLERY, TWIN_SECONDS_MAX};
+use crate::output::gallery::{Round, Twin, show, show_rows, table};
+use assay_report::run::{Judged, JudgedScenario};
 use assay_runner::event::RunEvent;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
+
+/// How far the seeds of two rounds are apart: farther than the seeds of one.
+const SEEDS_PER_ROUND: u64 = 1_000;
 
 /// Does what was asked for.
 pub fn run(command: &GalleryCommand) -> Exit {
@@ -24,15 +28,23 @@ pub fn run(command: &GalleryCommand) -> Exit {
 fn list(args: &GalleryListArgs) -> Exit {
     if args.output.format == OutputFormat::Json {
         let entry = |entry: &Entry| {
-            let Entry { name, about, published, .. } = entry;
-            json!({ "name": name, "about": about, "published": published })
+            let Entry { name, about, published, kinds, seconds: [green, red], .. } = entry;
+            json!({
+                "name": name, "about": about, "published": published, "kinds": kinds,
+                "systems": entry.systems(), "tier": format!("{:?}", entry.needs()),
+                "seconds": { "green": green, "red": red, "twin_max": TWIN_SECONDS_MAX },
+            })
         };
         let entries: Vec<Value> = GALLERY.iter().map(entry).collect();
         anstream::println!("{}", json!({ "entries": entries }));
         return Exit::Upheld;
     }
     for entry in GALLERY {
-        anstream::println!("{}\n  {}\n  published: {}", entry.name, entry.about, entry.published);
+        let Entry { name, about, published, kinds, seconds: [green, red], .. } = entry;
+        anstream::println!("{name}\n  {about}\n  published: {published}");
+        let (systems, needs) = (entry.systems().join(", "), entry.needs().words());
+        anstream::println!("  {systems}; tier {needs}; green {green} s, red {red} s");
+        anstream::println!("  the red twin finds: {}", kinds.join(" or "));
     }
     anstream::println!("\nnext: assay gallery run NAME, or --all");
     Exit::Upheld
@@ -51,17 +63,57 @@ fn run_entries(args: &GalleryRunArgs) -> Result<Exit, Trouble> {
     if args.all {
         entries.extend(GALLERY);
     }
-    for entry in &entries {
-        fetch_missing(entry, args.output.format)?;
-    }
     let stop = Stop::listen()?;
     let mut twins = Vec::new();
-    for round in 1..=args.times {
-        for entry in &entries {
-            twins.extend(run_entry(entry, round, args, &stop)?);
+    let path = table_path(&args.sessions);
+    let unfetched: Vec<Option<Trouble>> =
+        entries.iter().map(|entry| fetch_missing(entry, args.output.format).err()).collect();
+    for number in 1..=args.times {
+        for (entry, unfetched) in entries.iter().zip(&unfetched) {
+            let round = round(entry, number, args.seed);
+            let ended = match unfetched {
+                Some(why) => Ok(Twin::missing(round, &why.message)),
+                None => run_entry(round, args, &stop),
+            };
+            let ended = match ended {
+                Ok(ended) => ended,
+                // Whoever interrupts keeps what has ended.
+                Err(trouble) if matches!(trouble.exit, Exit::Interrupted | Exit::Terminated) => {
+                    show(&twins, args.output.format);
+                    return Err(trouble);
+                }
+                Err(trouble) => Twin::missing(round, &trouble.message),
+            };
+            show_rows(&ended, args.output.format);
+            twins.extend(ended);
+            write_table(&path, &twins)?;
         }
     }
+    if args.output.format == OutputFormat::Human {
+        anstream::eprintln!("table: {}", path.display());
+    }
     Ok(show(&twins, args.output.format))
+}
+
+/// Each round has seeds of its own; the first has those of the plan, or those asked for.
+fn round(entry: &Entry, number: u32, seed: Option<u64>) -> Round<'_> {
+    let first = seed.unwrap_or_else(|| entry.seed());
+    let seed = first.wrapping_add(u64::from(number - 1) * SEEDS_PER_ROUND);
+    Round { entry, number, seed }
+}
+
+/// Where the table is kept while it grows.
+fn table_path(sessions: &Path) -> PathBuf {
+    assay_runner::directory::new_root(sessions, "gallery").join("table.json")
+}
+
+/// Written anew after each entry, so that nobody who stops early loses what was shown.
+fn write_table(path: &Path, twins: &[Twin]) -> Result<(), Trouble> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)
+            .map_err(|error| Trouble::unavailable(parent, "make", &error))?;
+    }
+    write_whole(path, |out| writeln!(out, "{}", table(twins)))
 }
 
 /// Fetches what the twins of an entry need and this machine does not have.
@@ -77,12 +129,7 @@ fn fetch_missing(entry: &Entry, format: OutputFormat) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn run_entry(
-    entry: &Entry,
-    round: u32,
-    args: &GalleryRunArgs,
-    stop: &Stop,
-) -> Result<Vec<Twin>, Trouble> {
+fn run_entry(round: Round<'_>, args: &GalleryRunArgs, stop: &Stop) -> Result<Vec<Twin>, Trouble> {
     let begun = Mutex::new(BTreeMap::<String, (Instant, Option<f64>)>::new());
     let heard = |event: &RunEvent| {
         let mut begun = begun.lock().expect("nothing panics while it holds the times");
@@ -99,11 +146,11 @@ fn run_entry(
         }
     };
     let finished = built_in(&BuiltIn {
-        name: entry.name,
-        text: entry.plan,
+        name: round.entry.name,
+        text: round.entry.plan,
         sessions: &args.sessions,
         depth: args.tier.into(),
-        seed: args.seed.map(|seed| seed.wrapping_add(u64::from(round - 1) * 1_000)),
+        seed: Some(round.seed),
         format: args.output.format,
         stop,
         heard: &heard,
@@ -111,6 +158,22 @@ fn run_entry(
     let times = begun.into_inner().expect("nothing panics while it holds the times");
     let judged = Judged::of(&finished.record);
     let seconds = |id: &str| times.get(id).and_then(|(_, seconds)| *seconds);
-    let twin = |scenario| Twin::of(entry.name, round, &finished, scenario, &seconds);
+    let twin = |judged: &JudgedScenario<'_>| {
+        Twin::of(round, &finished, judged, seconds(&judged.scenario.id))
+    };
     Ok(judged.scenarios.iter().map(twin).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_round_has_seeds_of_its_own() {
+        let entry = &GALLERY[0];
+        let seeds = |seed| [1, 2, 3].map(|number| round(entry, number, seed).seed);
+        assert_eq!(seeds(Some(7)), [7, 1_007, 2_007]);
+        let first = entry.seed();
+        assert_eq!(seeds(None), [first, first + 1_000, first + 2_000]);
+    }
 }

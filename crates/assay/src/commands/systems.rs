@@ -30,7 +30,12 @@ fn list(args: &SystemsListArgs) -> Exit {
         let text = |field: &str| system[field].as_str().unwrap_or_default();
         anstream::println!("{:<14} {}{}", text("name"), text("about"), text("error"));
         for release in system["releases"].as_array().into_iter().flatten() {
-            let mark = if release["fetched"] == json!(true) { "fetched" } else { "not fetched" };
+            let mark = match (release["fetched"] == json!(true), release["at_hand"] == json!(true))
+            {
+                (true, _) => "fetched",
+                (false, true) => "installed",
+                (false, false) => "not here",
+            };
             let text = |field: &str| release[field].as_str().unwrap_or_default();
             anstream::println!("  {:<12} {mark:<12} {}", text("release"), text("about"));
         }
@@ -42,7 +47,8 @@ fn list(args: &SystemsListArgs) -> Exit {
 fn one(spec: &SystemSpec) -> Value {
     let release = |(release, about): (&str, &str)| {
         let fetched = assay_sut::fetched(&spec.name, release).is_some();
-        json!({ "release": release, "about": about, "fetched": fetched })
+        let at_hand = spec.is_at_hand(release);
+        json!({ "release": release, "about": about, "fetched": fetched, "at_hand": at_hand })
     };
     let releases: Vec<Value> = spec.releases().into_iter().map(release).collect();
     json!({ "name": spec.name, "about": spec.about, "releases": releases })

@@ -1,6 +1,7 @@
 //! The gallery: what it shows is written down, and some of it is shown again, through the real
 //! binary against the real systems.
 
+mod fetched;
 mod page;
 mod shown;
 
