@@ -435,6 +435,27 @@ fn lists(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     shortened(&object, old.file, new.file, a, b, findings);
 }
 
+/// The lists of both sides that are the same one: several may have one name, as loops do. Those
+/// that did not change are no partners for others; the rest is taken in order.
+fn same_lists<'l>(old: &'l [Listed], new: &'l [Listed]) -> Vec<(&'l Listed, &'l Listed)> {
+    let mut left: Vec<&Listed> = new.iter().collect();
+    let unchanged = |a: &Listed, b: &Listed| a.name == b.name && a.items == b.items;
+    let mut changed: Vec<&Listed> = Vec::new();
+    for list in old.iter().filter(|list| !list.name.starts_with(LEFT_OUT)) {
+        match left.iter().position(|other| unchanged(list, other)) {
+            Some(at) => _ = left.remove(at),
+            None => changed.push(list),
+        }
+    }
+    let mut pairs = Vec::new();
+    for list in changed {
+        if let Some(at) = left.iter().position(|other| other.name == list.name) {
+            pairs.push((list, left.remove(at)));
+        }
+    }
+    pairs
+}
+
 fn shortened(
     object: &str,
     old_file: &str,
@@ -443,8 +464,7 @@ fn shortened(
     new: &[Listed],
     findings: &mut Vec<Finding>,
 ) {
-    for list in old.iter().filter(|list| !list.name.starts_with(LEFT_OUT)) {
-        let Some(now) = new.iter().find(|other| other.name == list.name) else { continue };
+    for (list, now) in same_lists(old, new) {
         let kept: BTreeSet<&str> = now.items.iter().map(String::as_str).collect();
         let lost: Vec<&str> =
             list.items.iter().map(String::as_str).filter(|item| !kept.contains(item)).collect();
