@@ -1,7 +1,7 @@
 //! After a violation: does it come back, what is needed to see it, whose fault is it?
 //!
 //! Every question is a trial of its own, asked of whoever can run one ([`Runner`]). First the same
-//! seed again; then smaller trials, as long as they still fail ([`smaller`]); then trials that
+//! seed again; then smaller trials, as long as they still fail (`smaller`); then trials that
 //! differ in one respect, each of which clears or accuses somebody ([`crate::blame`]).
 
 mod smaller;
