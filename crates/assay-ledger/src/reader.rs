@@ -16,7 +16,8 @@ use tokio::runtime::Runtime;
 pub struct Reader {
     directory: PathBuf,
     runtime: Runtime,
-    store: Store,
+    /// There until it is dropped.
+    store: Option<Store>,
     tip: Tip,
 }
 
@@ -37,6 +38,7 @@ impl Reader {
         }
         let runtime = runtime(directory)?;
         let store = runtime.block_on(Store::open(directory, Access::Read))?;
+        let store = Some(store);
         Ok(Reader { directory: directory.to_path_buf(), runtime, store, tip: Tip::START })
     }
 
@@ -47,7 +49,8 @@ impl Reader {
     /// If it cannot be read, or is broken.
     pub fn more(&mut self) -> Result<Vec<Entry>, LedgerError> {
         let mut entries = Vec::new();
-        self.runtime.block_on(self.store.read(&mut self.tip, |entry| entries.push(entry)))?;
+        let store = self.store.as_mut().expect(OPEN);
+        self.runtime.block_on(store.read(&mut self.tip, |entry| entries.push(entry)))?;
         Ok(entries)
     }
 
@@ -64,7 +67,20 @@ impl Reader {
     }
 
     pub(crate) fn check_integrity(&mut self) -> Result<(), LedgerError> {
-        self.runtime.block_on(self.store.check_integrity())
+        self.runtime.block_on(self.store.as_mut().expect(OPEN).check_integrity())
+    }
+}
+
+/// Why the store is there.
+const OPEN: &str = "it is closed when the reader is dropped";
+
+impl Drop for Reader {
+    /// Waits until the database is closed: one that is still open while its files are changed would
+    /// have the next reader believe what they no longer hold.
+    fn drop(&mut self) {
+        if let Some(store) = self.store.take() {
+            self.runtime.block_on(store.close());
+        }
     }
 }
 
