@@ -74,7 +74,11 @@ pub fn uncounted(window: &WindowSpec, network: Network) -> Vec<String> {
         // A counter that no plan has a name for is nobody's mistake.
         name => counted.is_empty() || counted.contains(&name),
     };
-    let asked = terms(&window.injector).unwrap_or_default();
+    // Plans are linted; the window of a reproducer may have been edited since.
+    let asked = match terms(&window.injector) {
+        Ok(asked) => asked,
+        Err(why) => return vec![format!("the injector of {}: {why}", window.fault)],
+    };
     let missing = asked.into_iter().filter_map(|term| match term.signal {
         Named::Known(name) if !is_counted(name) => Some(name),
         _ => None,
@@ -107,6 +111,8 @@ mod tests {
             spec(&machine("linearizability:register"), Depth::Smoke, 1).windows[0].clone();
         let rows = [
             ("leader-iso", "dropped >= 1", Network::Proxies, true),
+            ("leader-iso", "dropped >=", Network::Proxies, false),
+            ("leader-iso", "", Network::Proxies, true),
             ("leader-iso", "dropped >= 1", Network::Switch, true),
             ("leader-iso", "dropped-bytes >= 1", Network::Proxies, true),
             ("leader-iso", "dropped-bytes >= 1", Network::Bridge, false),
