@@ -180,8 +180,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "segments that TCP sends again; retries",
             heal: "rules are lifted; a packet passes",
         },
-        caveat: "in a network of namespaces with a switch only, and refused elsewhere; TCP repairs \
-                 single losses",
+        caveat: "in a network of namespaces with a switch, or on ports of datagrams, and refused \
+                 elsewhere; TCP repairs single losses",
     },
     CatalogRow {
         id: "delay",
@@ -254,8 +254,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "segments that TCP got twice",
             heal: "rules are lifted; a packet passes",
         },
-        caveat: "in a network of namespaces with a switch only, and refused elsewhere; TCP removes \
-                 duplicates before applications see them",
+        caveat: "in a network of namespaces with a switch, or on ports of datagrams, and refused \
+                 elsewhere; TCP removes duplicates before applications see them",
     },
     CatalogRow {
         id: "reorder",
@@ -267,8 +267,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "segments that came to TCP out of order",
             heal: "rules are lifted; a packet passes",
         },
-        caveat: "in a network of namespaces with a switch only, and refused elsewhere; one that \
-                 nothing follows is not counted",
+        caveat: "in a network of namespaces with a switch, or on ports of datagrams, and refused \
+                 elsewhere; one that nothing follows is not counted",
     },
     CatalogRow {
         id: "meta-out",
@@ -553,12 +553,32 @@ pub const CATALOG: &[CatalogRow] = &[
                  and most leases are measured by those",
     },
     CatalogRow {
+        id: "roll",
+        group: "Cluster",
+        name: "rolling restart",
+        carried: Carried::Here {
+            does: "restarts the nodes one by one, whoever leads the last; each has an equal part \
+                   of the window",
+            counter: "processes gone, one in each turn",
+            victim: "its counter of restarts, one for each node; an election at the end",
+            heal: "each node is started again within its turn",
+        },
+        caveat: "a node that takes longer to start than its turn lengthens the window; the next \
+                 one waits until it is ready",
+    },
+    CatalogRow {
         id: "roll-wrong",
         group: "Cluster",
         name: "rolling restart, wrong order",
-        carried: Carried::Elsewhere,
-        caveat: "is a sequence of other faults: write ctr-restart of leader with every, and the \
-                 leader is always the next",
+        carried: Carried::Here {
+            does: "restarts the nodes one by one, whoever leads always the next, unless it had its \
+                   turn",
+            counter: "processes gone, one in each turn",
+            victim: "elections, more than one",
+            heal: "each node is started again within its turn",
+        },
+        caveat: "needs a role `leader`; a round in which leadership never moved tested nothing, so \
+                 ask for elections",
     },
     CatalogRow {
         id: "splitbrain",

@@ -47,7 +47,7 @@ const fn signal(name: &'static str, side: Side, is_time: bool, about: &'static s
 
 /// Every signal. `log("text")` and `metric("name")` are open-ended, and for victims.
 #[rustfmt::skip]
-pub const SIGNALS: [SignalInfo; 30] = [
+pub const SIGNALS: [SignalInfo; 31] = [
     signal("dropped", Side::Injector, false, "messages the proxy or filter dropped"),
     signal("dropped-bytes", Side::Injector, false, "bytes it dropped"),
     signal("delayed", Side::Injector, false, "messages it held back"),
@@ -62,6 +62,7 @@ pub const SIGNALS: [SignalInfo; 30] = [
     signal("changed-bytes", Side::Injector, false, "bytes changed or filled on disk"),
     signal("failed-calls", Side::Injector, false, "system calls answered with an error"),
     signal("held-calls", Side::Injector, false, "system calls held back"),
+    signal("clock-offset", Side::Injector, true, "how far a clock is off that a library moves"),
     signal("moved-clock-reads", Side::Injector, false, "looks at the clock answered otherwise"),
     signal("power-cuts", Side::Injector, false, "disks that lost what was not synced"),
     signal("throttled", Side::Injector, false, "times the kernel held a node back"),

@@ -59,7 +59,7 @@ pub fn class(faults: &[String]) -> BugClass {
         || any(&["leader-iso", "splitbrain", "meta-out"])
     {
         BugClass::Partition
-    } else if any(&["kill9", "term", "ctr-restart", "disk-full", "bitflip", "corrupt"]) {
+    } else if any(&["kill9", "term", "ctr-restart", "roll", "disk-full", "bitflip", "corrupt"]) {
         BugClass::CrashRecovery
     } else if any(&["roll-up", "roll-wrong", "mixed-ver"]) {
         BugClass::Upgrade

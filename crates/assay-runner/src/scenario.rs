@@ -117,7 +117,8 @@ impl Workshop<'_> {
             missing.push(why);
         }
         for window in specs.iter().flat_map(|(_, spec)| &spec.windows) {
-            if let Err(error) = action::check(window, first.system.network) {
+            let datagrams = system.has_datagrams();
+            if let Err(error) = action::check(window, first.system.network, datagrams) {
                 missing.push(error.to_string());
             }
             missing.extend(unreadable_signals(window, system, first.system.network));
@@ -337,7 +338,13 @@ fn unknown_targets(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
     let roles = system.roles();
     let unknown = |window: &crate::spec::WindowSpec| {
         let target = Target::parse(&window.target).ok()?;
-        let why = target.unknown(&names, &roles)?;
+        // Who leads is asked in each turn of a round that goes by it, whatever its target.
+        let asks = match window.fault.as_str() {
+            "roll-wrong" | "rolling-wrong-order" => Target::parse("leader").ok(),
+            _ => None,
+        };
+        let why = [Some(target), asks].into_iter().flatten();
+        let why = why.into_iter().find_map(|target| target.unknown(&names, &roles))?;
         Some(format!("{} of {}: {why}", window.fault, window.target))
     };
     spec.windows.iter().filter_map(unknown).collect()

@@ -3,7 +3,7 @@
 use crate::adapter::{AdapterClient, AdapterConfig};
 use crate::command::Scope;
 use crate::maelstrom::{MaelstromClient, MaelstromConfig, Workload};
-use crate::spec::ClientSpec;
+use crate::spec::{ClientSpec, GENERATOR_OPTION};
 use assay_drivers::{Client, ClientError, Target};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -84,7 +84,8 @@ impl ClientKind {
                 config.environment = environment.iter().cloned().collect();
                 (config.log, config.client, config.seed) = (log, client, seed);
                 (config.names, config.addresses, config.own) = (names, addresses, own);
-                config.options.insert("generator".to_string(), generator.into());
+                config.options.extend(options);
+                config.options.insert(GENERATOR_OPTION.to_string(), generator.into());
                 Ok(Box::new(AdapterClient::start(config)?))
             }
             ClientKind::Maelstrom { workload } => {
@@ -128,6 +129,34 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::net::TcpListener;
     use std::time::Duration;
+
+    #[test]
+    fn an_adapter_is_told_what_the_system_was_told() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let heard = directory.path().join("heard");
+        // It writes down what it is told, and is ready.
+        let script = "read -r line; printf '%s\\n' \"$line\" > \"$0\"; \
+                      echo '{\"type\":\"ready\"}'; cat > /dev/null";
+        let words = ["sh", "-c", script, heard.to_str().expect("plain")];
+        let argv = words.map(str::to_string).to_vec();
+        let reach = Reach {
+            addresses: vec!["127.0.0.1:1".parse().expect("an address")],
+            names: vec!["n1".to_string()],
+            own: 0,
+            seed: 1,
+            client: 0,
+            session: 0,
+            generator: "register".to_string(),
+            options: [("prefix".to_string(), "register.".into()), ("depth".into(), 3.into())]
+                .into(),
+            log: directory.path().join("log"),
+        };
+        let _client = ClientKind::Adapter { argv, environment: Vec::new() }.open(reach);
+        let line = std::fs::read_to_string(heard).expect("it was told");
+        let init: Value = serde_json::from_str(&line).expect("JSON");
+        let told = serde_json::json!({"depth": 3, "generator": "register", "prefix": "register."});
+        assert_eq!(init["options"], told);
+    }
 
     #[test]
     fn sessions_of_one_maelstrom_client_have_names_of_their_own() {

@@ -9,6 +9,7 @@ use crate::error::SutError;
 use assay_kernel::cgroup::Group;
 use assay_kernel::notify::{NotifyError, Tap, Tapped, Watch};
 use assay_kernel::volume::Volume;
+use assay_nemesis::Clock;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command};
@@ -26,6 +27,8 @@ pub struct Gear {
     pub volume_bytes: Option<u64>,
     /// A control group of its own.
     pub groups: bool,
+    /// A clock that libfaketime can move.
+    pub clock: bool,
 }
 
 impl Gear {
@@ -40,6 +43,7 @@ impl Gear {
             },
             volume_bytes: self.volume_bytes.max(other.volume_bytes),
             groups: self.groups || other.groups,
+            clock: self.clock || other.clock,
         }
     }
 }
@@ -50,6 +54,7 @@ pub(crate) struct Fittings {
     calls: Watch,
     pub(crate) volume: Option<Arc<Volume>>,
     pub(crate) group: Option<Arc<Group>>,
+    pub(crate) clock: Option<Clock>,
     tap: Mutex<Option<Arc<Tap>>>,
 }
 
@@ -80,13 +85,23 @@ impl Fittings {
                 Some(Arc::new(made.map_err(|error| missing(error.to_string()))?))
             }
         };
-        Ok(Fittings { calls: gear.calls, volume, group, tap: Mutex::default() })
+        let clock = match gear.clock {
+            false => None,
+            true => {
+                let made = Clock::prepare(run, node);
+                Some(made.map_err(|error| missing(error.to_string()))?)
+            }
+        };
+        Ok(Fittings { calls: gear.calls, volume, group, clock, tap: Mutex::default() })
     }
 
     /// Starts the node with what it has.
     pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         if let Some(group) = &self.group {
             group.join_on_exec(command).map_err(io::Error::other)?;
+        }
+        if let Some(clock) = &self.clock {
+            command.envs(clock.environment());
         }
         if self.calls == Watch::default() {
             return command.spawn();

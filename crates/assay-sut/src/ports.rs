@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 
 /// The lowest port handed out; below are those of well-known services.
@@ -49,9 +49,10 @@ pub(crate) fn give_back(address: SocketAddr) {
     state.0.remove(&address.port());
 }
 
-/// Whether a node could listen there.
+/// Whether a node could listen there, for connections or for datagrams.
 pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+        && UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
 fn kernel_port_min() -> u16 {

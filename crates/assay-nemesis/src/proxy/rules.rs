@@ -183,6 +183,9 @@ impl Rules {
             Transport::Datagrams if self.slice.is_some() => {
                 Some("a datagram cannot be handed on in pieces")
             }
+            Transport::Datagrams if self.admission == Admission::Refuse => {
+                Some("datagrams have no connections")
+            }
             _ => None,
         }
     }

@@ -109,6 +109,8 @@ const DELAY: &[FaultOption] = &[
     option("delay", time(200, WAIT_MS_MAX), "how long each message is kept back"),
     option("jitter", time(0, WAIT_MS_MAX), "up to so much more, drawn from the seed"),
 ];
+const ROUND: &[FaultOption] =
+    &[option("down", time(300, WAIT_MS_MAX), "how long a node stays away in its turn")];
 const PACKETS: &[FaultOption] =
     &[option("percent", count(10, 1, 100), "the share of packets it happens to")];
 const FILE: FaultOption = option("file", Worth::File, "which file of the node's data directory");
@@ -123,6 +125,8 @@ const OPTIONS: &[(&str, &[FaultOption])] = &[
     ("slow-follower", DELAY),
     ("rate", &[option("rate", size(64 << 10, TIB), "bytes a second")]),
     ("slice", &[option("bytes", size(1, 1 << 30), "of each piece")]),
+    ("roll", ROUND),
+    ("roll-wrong", ROUND),
     ("loss", PACKETS),
     ("dup", PACKETS),
     ("reorder", PACKETS),
@@ -161,6 +165,11 @@ const OPTIONS: &[(&str, &[FaultOption])] = &[
         &[
             option("offset", time(60_000, OFFSET_MS_MAX), "how far the clock is off"),
             option("behind", Worth::Flag, "whether it is behind instead of ahead"),
+            option(
+                "preload",
+                Worth::Flag,
+                "whether libfaketime moves it, of one node that is linked dynamically",
+            ),
         ],
     ),
     (

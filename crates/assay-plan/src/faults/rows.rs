@@ -27,7 +27,7 @@ const fn row(
 
 /// Every fault, by family.
 #[rustfmt::skip]
-pub static FAULTS: [Fault; 49] = [
+pub static FAULTS: [Fault; 50] = [
     fault!("kill9" ["crash"], "hard kill", Process, FREE,
         "SIGKILL to the process; started again at the end of the window",
         "injector: exit by signal 9; victim: new process id, gap in its log, refused connections",
@@ -213,10 +213,15 @@ pub static FAULTS: [Fault; 49] = [
         "injector: rate applied; victim: its timers drift",
         "take the rate away",
         "some programs read the clock past the interception"),
+    fault!("roll" ["rolling-restart"], "rolling restart", Cluster, FREE,
+        "restart the nodes one by one, whoever leads the last",
+        "injector: restarts, one for each node; victim: each node starts again",
+        "finish the round",
+        "a round that is over before clients come back to a node tested little"),
     fault!("roll-wrong" ["rolling-wrong-order"], "rolling restart in the wrong order", Cluster,
         FREE,
-        "restart the nodes one by one, the leader always next: ctr-restart of leader, with every",
-        "injector: restarts; victim: a change of leadership for each",
+        "restart the nodes one by one, whoever leads always the next",
+        "injector: restarts, one for each node; victim: a change of leadership for most",
         "finish the round",
         "a round without a change of leadership tested nothing"),
     fault!("splitbrain" ["split-brain"], "two sides that both want to lead", Cluster, FREE,

@@ -9,7 +9,8 @@ use assay_kernel::notify::Tap;
 use assay_kernel::volume::Volume;
 use assay_nemesis::shapes::{self, Cuts, ShapeError};
 use assay_nemesis::{
-    Action, Carried, Corruption, Damage, FaultId, Fill, Flow, LinkId, LinkInfo, Process, Rules,
+    Action, Carried, Clock, Corruption, Damage, FaultId, Fill, Flow, LinkId, LinkInfo, Odds,
+    Process, Rules, Share, Transport,
 };
 use assay_plan::faults::{OptionProblem, Worth};
 use assay_plan::machine::{Setting, Settings};
@@ -111,6 +112,8 @@ pub struct Scene<'s> {
     pub volume: &'s dyn Fn(usize) -> Option<Arc<Volume>>,
     /// The control group of a node, if it has one of its own.
     pub group: &'s dyn Fn(usize) -> Option<Arc<Group>>,
+    /// The clock of a node, if libfaketime can move it.
+    pub clock: &'s dyn Fn(usize) -> Option<Clock>,
     /// The network of namespaces the nodes are in, if they are.
     pub network: Option<Arc<Network>>,
     /// The injector is broken on purpose: rules for packets are laid on the wrong links.
@@ -122,9 +125,14 @@ pub struct Scene<'s> {
 pub fn check(
     window: &WindowSpec,
     network: assay_plan::machine::Network,
+    datagrams: bool,
 ) -> Result<(), PrepareError> {
     let id = named(&window.fault)?;
-    if let Some(why) = needs::lacks(id.name(), network) {
+    let lacks = match needs::is_preloaded(window) {
+        true => needs::libfaketime(),
+        false => needs::lacks(id.name(), network, datagrams),
+    };
+    if let Some(why) = lacks {
         return Err(PrepareError::Elsewhere { id: id.to_string(), why });
     }
     Target::parse(&window.target)?;
@@ -188,11 +196,13 @@ pub fn prepare(
             maker.packets(rng)
         }
         "dns-out" => maker.names_out(rng),
+        "skew" if needs::is_preloaded(window) => maker.preloaded_clock(rng),
         "fsync-fail" | "slow-fsync" | "disk-readonly" | "disk-enospc" | "skew" | "slowclock"
         | "fsync-loss" | "fs-readonly" | "slow-disk" | "cpu-quota" | "memory-limit"
         | "cg-freeze" | "fd-exhaustion" => maker.kernel(rng),
         "delay" | "slow-follower" => maker.around(delay(id, &window.strength)?, rng),
         "rate" => maker.around(rate(id, &window.strength)?, rng),
+        "loss" | "dup" | "reorder" => maker.around(odds(id, &window.strength)?, rng),
         "slice" => maker.around(slice(id, &window.strength)?, rng),
         "half-open" => maker.around(Rules::flow(Flow::Hold), rng),
         "refuse" => maker.around(Rules::refuse(), rng),
@@ -200,7 +210,7 @@ pub fn prepare(
         "disk-full" | "bitflip" | "corrupt" | "torn-tail" => maker.file(rng),
         other => Err(PrepareError::Elsewhere {
             id: other.to_string(),
-            why: "it is a sequence of other faults; write them as entries of their own".into(),
+            why: "it is no single deed; nobody has said how it is done".into(),
         }),
     }
 }
@@ -213,7 +223,7 @@ pub(super) struct Maker<'m> {
 }
 
 impl Maker<'_> {
-    fn wrong(&self, needed: &'static str) -> PrepareError {
+    pub(super) fn wrong(&self, needed: &'static str) -> PrepareError {
         let (id, target) = (self.id.to_string(), self.window.target.clone());
         PrepareError::WrongTarget { id, needed, target }
     }
@@ -365,7 +375,18 @@ impl Maker<'_> {
                 (imposed, format!("{} <-> {}", from.join(", "), to.join(", ")))
             }
         };
-        Ok(self.prepared(&words, Action::Links(imposed)))
+        // Of links that carry something else, this fault leaves them alone.
+        let transport = |id: LinkId| {
+            links.iter().find(|link| link.id == id).map_or(Transport::Stream, |link| link.transport)
+        };
+        let (fitting, others): (Vec<_>, Vec<_>) =
+            imposed.into_iter().partition(|rule| rule.rules.misfit(transport(rule.link)).is_none());
+        if let (true, Some(rule)) = (fitting.is_empty(), others.first()) {
+            let why = rule.rules.misfit(transport(rule.link)).unwrap_or_default();
+            let (id, why) = (self.id.to_string(), format!("on {words} it would do nothing: {why}"));
+            return Err(PrepareError::Elsewhere { id, why });
+        }
+        Ok(self.prepared(&words, Action::Links(fitting)))
     }
 
     fn reset(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
@@ -436,6 +457,18 @@ fn delay(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
 fn rate(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
     let bytes = natural(id, strength, "rate")?;
     Ok(Rules::rate(NonZeroU64::new(bytes).unwrap_or(NonZeroU64::MIN)))
+}
+
+fn odds(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {
+    let percent = natural(id, strength, "percent")?;
+    let wrong = || strength_error(id, "percent", format!("{percent} is no share"));
+    let share = Share::percent(percent as f64).ok_or_else(wrong)?;
+    let none = Odds::default();
+    Ok(Rules::odds(match id.name() {
+        "loss" => Odds { lose: share, ..none },
+        "dup" => Odds { duplicate: share, ..none },
+        _ => Odds { reorder: share, ..none },
+    }))
 }
 
 fn slice(id: FaultId, strength: &Options) -> Result<Rules, PrepareError> {

@@ -17,7 +17,7 @@ pub const RESTARTED: &str = "restarted";
 const DROPPED_BYTES: &str = "dropped-bytes";
 
 /// What the injector of a fault counts, and how a plan calls it.
-const OWN: [(&str, &[&str]); 17] = [
+const OWN: [(&str, &[&str]); 18] = [
     ("dropped", &["chunks dropped", "packets dropped", "questions for names unanswered"]),
     (
         "delayed",
@@ -34,6 +34,7 @@ const OWN: [(&str, &[&str]); 17] = [
     ("failed-calls", &["calls failed"]),
     ("held-calls", &["calls delayed"]),
     ("moved-clock-reads", &["looks at a moved clock"]),
+    ("clock-offset", &["milliseconds a clock is off"]),
     ("power-cuts", &["volumes cut"]),
     ("frozen", &["groups frozen that use no processor time"]),
     (
@@ -67,7 +68,10 @@ pub fn own_terms(spec: &WindowSpec) -> Vec<Term> {
 pub fn uncounted(window: &WindowSpec, network: Network) -> Vec<String> {
     let Ok(id) = named(&window.fault) else { return Vec::new() };
     let Carried::Here { counter, .. } = id.row().carried else { return Vec::new() };
-    let counted = counted_as(counter);
+    let counted = match super::needs::is_preloaded(window) {
+        true => vec!["clock-offset"],
+        false => counted_as(counter),
+    };
     let is_counted = |name: &str| match name {
         RESTARTED => !counter.starts_with("chunks") && !counter.starts_with("connections"),
         DROPPED_BYTES => network == Network::Proxies && counted.contains(&"dropped"),

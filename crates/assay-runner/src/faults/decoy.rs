@@ -7,7 +7,7 @@
 use assay_kernel::cgroup::Group;
 use assay_kernel::notify::{Tap, Tapped, Watch};
 use assay_kernel::volume::Volume;
-use assay_nemesis::{LinkInfo, Mesh, Process};
+use assay_nemesis::{Clock, LinkInfo, Mesh, Process, Transport};
 use assay_sut::Gear;
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +25,7 @@ pub struct Decoy {
     tap: Option<Arc<Tap>>,
     volume: Option<Arc<Volume>>,
     group: Option<Arc<Group>>,
+    clock: Option<Clock>,
     /// Those of the system, as they were before any was laid beside them.
     real: OnceLock<Vec<LinkInfo>>,
     /// By window: the proof that one fault is healed must not be counted by the next.
@@ -48,7 +49,12 @@ impl Decoy {
             false => None,
             true => Some(Arc::new(Group::make(trial, "decoy").map_err(|error| said(&error))?)),
         };
+        let clock = match gear.clock {
+            false => None,
+            true => Some(Clock::prepare(trial, "decoy").map_err(|error| said(&error))?),
+        };
         let mut command = Command::new("sleep");
+        command.envs(clock.iter().flat_map(Clock::environment));
         command.arg(SLEEP_S).current_dir(&data);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(group) = &group {
@@ -68,6 +74,7 @@ impl Decoy {
             tap,
             volume,
             group,
+            clock,
             real: OnceLock::new(),
             links: Mutex::default(),
         })
@@ -92,7 +99,12 @@ impl Decoy {
     /// window.
     pub fn links(&self, window: &str, real: &[LinkInfo], mesh: &Mesh) -> Vec<LinkInfo> {
         let beside = |link: &LinkInfo| {
-            let id = mesh.add(&link.from, &link.to, link.upstream).ok()?;
+            let (from, to, upstream) = (&link.from, &link.to, link.upstream);
+            let id = match link.transport {
+                Transport::Stream => mesh.add(from, to, upstream),
+                Transport::Datagrams => mesh.add_datagrams(from, to, upstream, Default::default()),
+            };
+            let id = id.ok()?;
             Some(LinkInfo { id, listen: mesh.listen(id), ..link.clone() })
         };
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,6 +126,11 @@ impl Decoy {
     /// Its control group, if nodes have one.
     pub fn group(&self) -> Option<Arc<Group>> {
         self.group.clone()
+    }
+
+    /// Its clock, if nodes have one that can be moved.
+    pub fn clock(&self) -> Option<Clock> {
+        self.clock.clone()
     }
 }
 

@@ -10,7 +10,7 @@ use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Share};
 use assay_nemesis::shapes::{Cut, Cuts};
 use assay_nemesis::{
     Action, ByMeans, CallFault, ClockFault, CpuQuota, DiskNode, DnsFault, FewDescriptors, Freeze,
-    Means, MemoryLimit, PacketFault, PowerLoss, ReadOnlyDisk, SlowDisk, WatchedNode,
+    Means, MemoryLimit, PacketFault, PowerLoss, ReadOnlyDisk, Skew, SlowDisk, WatchedNode,
 };
 use rand_chacha::ChaCha20Rng;
 use std::num::NonZeroU64;
@@ -154,6 +154,20 @@ impl Maker<'_> {
         let rate_ppm = i32::try_from(ppm)
             .map_err(|_| strength_error(self.id, "ppm", format!("{ppm} is too much")))?;
         Ok(ClockRule { offset_ms: 0, rate_ppm })
+    }
+
+    /// The clock of one node, moved by a library it has loaded.
+    pub(super) fn preloaded_clock(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let chosen = self.nodes(rng)?;
+        let [node] = chosen.nodes[..] else {
+            return Err(self.wrong("one node, where a library moves its clock"));
+        };
+        let clock = (self.scene.clock)(node).ok_or_else(|| self.lacks(node, "clock"))?;
+        let process = (self.scene.processes)(node).first().copied();
+        let process = process.ok_or_else(|| PrepareError::NotRunning(self.name(node)))?;
+        let offset_ms = self.clock_rule()?.offset_ms;
+        let skew = Skew { clock, offset_ms, processes: vec![process] };
+        Ok(self.prepared(&self.names(&chosen).join(", "), Action::Skew(skew)))
     }
 
     /// Names that do not resolve.

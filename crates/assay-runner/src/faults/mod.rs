@@ -5,6 +5,7 @@
 //! - [`counters`]: what injectors count, and how plans call it.
 //! - [`needs`]: what has to be in place for it.
 //! - [`decoy`]: whom an injector hits that is broken on purpose.
+//! - [`rolling`]: restarts one after the other.
 //! - [`watch`]: the signals that tell whether it took hold.
 //! - [`window`]: one window from beginning to end.
 
@@ -13,6 +14,7 @@ pub mod counters;
 pub mod decoy;
 mod kernel;
 pub mod needs;
+pub mod rolling;
 pub mod target;
 pub mod watch;
 pub mod window;

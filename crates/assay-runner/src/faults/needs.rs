@@ -4,6 +4,7 @@
 //! it does not give is missing, with the sentence that says what to do; nothing weaker takes its
 //! place under the same name.
 
+use crate::spec::WindowSpec;
 use assay_kernel::cgroup::{self, Controller};
 use assay_kernel::notify::{self, Watch};
 use assay_kernel::{inside, net, volume};
@@ -34,18 +35,38 @@ pub fn gear(fault: &str) -> Gear {
     }
 }
 
-/// The same, by any name a plan may use.
-pub fn gear_of(fault: &str) -> Gear {
-    gear(assay_plan::faults::Fault::named(fault).map_or(fault, |row| row.id))
+/// The same for a window, whose fault may go by any name and have options.
+pub fn gear_of(window: &WindowSpec) -> Gear {
+    match is_preloaded(window) {
+        true => Gear { clock: true, ..Gear::default() },
+        false => {
+            let named = assay_plan::faults::Fault::named(&window.fault);
+            gear(named.map_or(&window.fault, |row| row.id))
+        }
+    }
 }
 
-/// What this machine lacks for a fault on a network of this kind; `None`: nothing.
-pub fn lacks(fault: &str, network: Network) -> Option<String> {
+/// Whether a clock is to be moved by libfaketime.
+pub fn is_preloaded(window: &WindowSpec) -> bool {
+    window.strength.get("preload").and_then(serde_json::Value::as_bool) == Some(true)
+}
+
+/// Why libfaketime cannot be had; `None` if it can.
+pub fn libfaketime() -> Option<String> {
+    let missing = || assay_nemesis::ClockError::Missing.to_string();
+    assay_nemesis::libfaketime().is_none().then(missing)
+}
+
+/// What this machine lacks for a fault on a network of this kind; `None`: nothing. `datagrams`:
+/// whether the system has ports that take them.
+pub fn lacks(fault: &str, network: Network, datagrams: bool) -> Option<String> {
     let (row, of_packets) = (gear(fault), network != Network::Proxies);
     let packets_only = matches!(fault, "loss" | "dup" | "reorder");
-    if packets_only && network != Network::Switch {
+    let through_proxies = network == Network::Proxies && datagrams;
+    if packets_only && network != Network::Switch && !through_proxies {
         return Some(format!(
-            "{fault} needs packets or datagrams: say system.network = \"switch\" in the scenario"
+            "{fault} needs packets or datagrams: say system.network = \"switch\" in the scenario, \
+             or describe a port of the system as one of `datagrams`"
         ));
     }
     if fault == "dns-out" && !of_packets {
@@ -169,12 +190,18 @@ mod tests {
             ("delay", Network::Proxies, None),
         ];
         for (fault, network, hint) in cases {
-            let lacks = lacks(fault, network);
+            let lacks = lacks(fault, network, false);
             match hint {
                 None => assert_eq!(lacks, None, "{fault} on {network:?}"),
                 Some(hint) => assert!(lacks.is_some_and(|why| why.contains(hint)), "{fault}"),
             }
         }
+    }
+
+    #[test]
+    fn datagrams_through_proxies_can_be_lost_without_namespaces() {
+        assert_eq!(lacks("loss", Network::Proxies, true), None);
+        assert!(lacks("loss", Network::Bridge, true).is_some());
     }
 
     #[test]

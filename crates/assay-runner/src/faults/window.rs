@@ -1,9 +1,10 @@
 //! One fault window: wait, choose, inject, watch, heal, prove.
 
-use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, prepare};
+use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, named, prepare};
 use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
-use super::target::Lookup;
+use super::rolling::Order;
+use super::target::{Chosen, Lookup, Side};
 use super::watch::{Watch, terms};
 use crate::clock::TrialClock;
 use crate::drive::Crew;
@@ -79,6 +80,20 @@ pub struct Stage<'t> {
     pub decoy: Option<&'t Decoy>,
 }
 
+/// What is watched while a window is open.
+pub(super) struct Evidence<'w> {
+    watches: Vec<(SideOf, Watch<'w>)>,
+    /// Nodes that were started again.
+    started: Arc<AtomicU64>,
+}
+
+impl Evidence<'_> {
+    /// Reads everything that is watched.
+    pub(super) fn sample(&mut self) {
+        self.watches.iter_mut().for_each(|(_, watch)| watch.sample());
+    }
+}
+
 impl Stage<'_> {
     /// Carries out one window.
     pub fn perform(&self, number: usize, spec: &WindowSpec) -> WindowRecord {
@@ -101,13 +116,33 @@ impl Stage<'_> {
         }
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
         rng.set_stream(1_000 + number as u64);
-        match self.prepared(spec, &mut rng) {
-            Ok(prepared) => self.carry_out(record, spec, prepared),
+        match self.begun(record.clone(), spec, &mut rng) {
+            Ok(record) => record,
             Err(error) => {
                 record.trouble = Some(error.to_string());
                 self.with_missing_landing(record, spec)
             }
         }
+    }
+
+    fn begun(
+        &self,
+        mut record: WindowRecord,
+        spec: &WindowSpec,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<WindowRecord, PrepareError> {
+        if let Some(order) = Order::of(named(&spec.fault)?) {
+            let nodes = self.round(spec, rng)?;
+            return Ok(self.open(record, spec, |record, evidence| {
+                self.roll(record, (spec, order), &nodes, evidence, rng);
+            }));
+        }
+        let prepared = self.prepared(spec, rng)?;
+        record.target.clone_from(&prepared.words);
+        record.cutting = prepared.cutting;
+        Ok(self.open(record, spec, |record, evidence| {
+            self.inflict(record, spec, prepared, evidence);
+        }))
     }
 
     /// A fault that never began has landed nowhere: numbers that were not read say so.
@@ -122,9 +157,8 @@ impl Stage<'_> {
 
     fn wait_for(&self, opening: &Opening) -> bool {
         loop {
-            let stop = self.crew.stop.load(Ordering::Relaxed);
             let now_ms = self.clock.now_ms();
-            if stop || now_ms >= self.opens_until_ms {
+            if self.is_over() || now_ms >= self.opens_until_ms {
                 return false;
             }
             let start_ms = u64::try_from(self.start_ns / 1_000_000).unwrap_or(0);
@@ -150,7 +184,11 @@ impl Stage<'_> {
     }
 
     /// Chooses whom to hit; waits a while for a role that nobody has yet.
-    fn prepared(&self, spec: &WindowSpec, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+    pub(super) fn prepared(
+        &self,
+        spec: &WindowSpec,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Prepared, PrepareError> {
         let until = Instant::now() + ROLE_TIME_MAX;
         let role = |role: &str| self.cluster.role(role).map_err(|error| error.to_string());
         let (cluster, decoy) = (self.cluster, self.decoy);
@@ -169,12 +207,13 @@ impl Stage<'_> {
                 tap: &|node| decoy.map_or_else(|| cluster.tap(node), Decoy::tap),
                 volume: &|node| decoy.map_or_else(|| cluster.volume(node), Decoy::volume),
                 group: &|node| decoy.map_or_else(|| cluster.group(node), Decoy::group),
+                clock: &|node| decoy.map_or_else(|| cluster.clock(node), Decoy::clock),
                 network: cluster.network(),
                 misses: decoy.is_some(),
             };
             match prepare(spec, &scene, rng) {
                 Err(PrepareError::Target(super::target::TargetError::NoRole { .. }))
-                    if Instant::now() < until && !self.crew.stop.load(Ordering::Relaxed) =>
+                    if Instant::now() < until && !self.is_over() =>
                 {
                     std::thread::sleep(LOOK_STEP);
                 }
@@ -193,43 +232,92 @@ impl Stage<'_> {
         all.filter(|link| ours(&link.from) && ours(&link.to)).collect()
     }
 
-    fn carry_out(
-        &self,
+    /// Opens the window, has something done in it, and closes it.
+    fn open<'s>(
+        &'s self,
         mut record: WindowRecord,
         spec: &WindowSpec,
-        prepared: Prepared,
+        deed: impl FnOnce(&mut WindowRecord, &mut Evidence<'s>),
     ) -> WindowRecord {
-        record.target = prepared.words.clone();
-        record.cutting = prepared.cutting;
         let (id, target) = (spec.id.clone(), record.target.clone());
         self.events.emit(&RunEvent::FaultOpened { id, target });
         let began = Instant::now();
         let start_ns = self.recorder.open_epoch(&spec.id);
         record.start_ns = Some(start_ns);
         let started = Arc::new(AtomicU64::new(0));
-        let mut watches = self.watches(spec, start_ns, began, &started);
+        let watches = self.watches(spec, start_ns, began, &started);
+        let mut evidence = Evidence { watches, started };
+        deed(&mut record, &mut evidence);
+        evidence.sample();
+        record.end_ns = Some(self.recorder.close_epoch(&spec.id));
+        // What a victim notices may come after the healing: a restart, for one.
+        while evidence.watches.iter().any(|(_, watch)| watch.may_still_move()) && !self.is_over() {
+            evidence.sample();
+            std::thread::sleep(LOOK_STEP);
+        }
+        let record = self.conclude(record, spec, evidence.watches);
+        self.tell_closed(&record);
+        record
+    }
+
+    /// Does it, lets it be for as long as it is to last, and undoes it.
+    pub(super) fn inflict(
+        &self,
+        record: &mut WindowRecord,
+        spec: &WindowSpec,
+        prepared: Prepared,
+        evidence: &mut Evidence<'_>,
+    ) {
         let killed = prepared.killed.clone();
-        let injected = self.inject(spec, prepared);
-        match injected {
+        match self.inject(spec, prepared) {
             Ok(mut guard) => {
-                self.hold(spec, &mut guard, &mut watches);
-                self.start_again(&mut guard, killed, started);
-                self.heal(&mut record, guard);
-                watches.iter_mut().for_each(|(_, watch)| watch.sample());
+                let until = Instant::now() + Duration::from_millis(spec.hold_ms);
+                self.wait_until(until, || {
+                    guard.sample();
+                    evidence.sample();
+                });
+                self.start_again(&mut guard, killed, Arc::clone(&evidence.started));
+                self.heal(record, guard);
             }
             Err(trouble) => record.trouble = Some(trouble),
         }
-        record.end_ns = Some(self.recorder.close_epoch(&spec.id));
-        // What a victim notices may come after the healing: a restart, for one.
-        while watches.iter().any(|(_, watch)| watch.may_still_move())
-            && !self.crew.stop.load(Ordering::Relaxed)
-        {
-            watches.iter_mut().for_each(|(_, watch)| watch.sample());
+    }
+
+    /// Whether the workload is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.crew.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits, and looks meanwhile.
+    pub(super) fn wait_until(&self, until: Instant, mut look: impl FnMut()) {
+        while Instant::now() < until && !self.is_over() {
+            look();
+            let left = until.saturating_duration_since(Instant::now());
+            std::thread::sleep(left.min(LOOK_STEP));
+        }
+    }
+
+    /// Who leads now; waits a while for somebody to, if that is needed.
+    pub(super) fn leaders(&self, needed: bool) -> Vec<usize> {
+        let until = Instant::now() + ROLE_TIME_MAX;
+        loop {
+            let leaders = self.cluster.role("leader").unwrap_or_default();
+            if !leaders.is_empty() || !needed || Instant::now() > until || self.is_over() {
+                return leaders;
+            }
             std::thread::sleep(LOOK_STEP);
         }
-        let record = self.conclude(record, spec, watches);
-        self.tell_closed(&record);
-        record
+    }
+
+    /// Whom one side of a target means now.
+    pub(super) fn chosen(
+        &self,
+        side: &Side,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Chosen, PrepareError> {
+        let role = |role: &str| self.cluster.role(role).map_err(|error| error.to_string());
+        let lookup = Lookup { names: self.cluster.names(), role: &role };
+        Ok(lookup.one(side, rng)?)
     }
 
     fn tell_closed(&self, record: &WindowRecord) {
@@ -254,20 +342,9 @@ impl Stage<'_> {
         self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
     }
 
-    /// Lets the fault be, for as long as it is to last.
-    fn hold(&self, spec: &WindowSpec, guard: &mut Guard, watches: &mut [(SideOf, Watch<'_>)]) {
-        let until = Instant::now() + Duration::from_millis(spec.hold_ms);
-        while Instant::now() < until && !self.crew.stop.load(Ordering::Relaxed) {
-            guard.sample();
-            watches.iter_mut().for_each(|(_, watch)| watch.sample());
-            let left = until.saturating_duration_since(Instant::now());
-            std::thread::sleep(left.min(LOOK_STEP));
-        }
-    }
-
     /// Has healing start what was killed, and counts what it started.
     fn start_again(&self, guard: &mut Guard, killed: Vec<usize>, started: Arc<AtomicU64>) {
-        if killed.is_empty() || self.crew.stop.load(Ordering::Relaxed) {
+        if killed.is_empty() || self.is_over() {
             return;
         }
         let cluster = Arc::clone(self.cluster);
@@ -285,14 +362,14 @@ impl Stage<'_> {
     fn heal(&self, record: &mut WindowRecord, mut guard: Guard) {
         match guard.heal() {
             Ok(healed) => {
-                record.parts = healed.parts;
-                record.undone = healed.undone;
-                record.proof = healed.proof;
+                record.parts.extend(healed.parts);
+                record.undone.extend(healed.undone);
+                record.proof.extend(healed.proof);
                 record.landings.push(healed.landing);
             }
             Err(error) => {
                 record.landings.push(guard.sample());
-                record.undone.clone_from(&error.undone);
+                record.undone.extend(error.undone.iter().cloned());
                 record.trouble = Some(error.to_string());
             }
         }

@@ -142,7 +142,7 @@ pub fn workload(spec: &TrialSpec) -> Result<Workload, TrialError> {
 
 /// What the faults of a trial need nodes to have.
 fn gear(spec: &TrialSpec) -> Gear {
-    let needed = spec.windows.iter().map(|window| needs::gear_of(&window.fault));
+    let needed = spec.windows.iter().map(needs::gear_of);
     needed.fold(Gear::default(), Gear::and)
 }
 

@@ -28,7 +28,7 @@ use assay_kernel::cgroup::Group;
 use assay_kernel::net::Network;
 use assay_kernel::notify::Tap;
 use assay_kernel::volume::Volume;
-use assay_nemesis::{LinkId, Mesh, Process};
+use assay_nemesis::{Clock, LinkId, Mesh, Process};
 use node::{Node, lock};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -210,6 +210,11 @@ impl Cluster {
     /// The control group of a node, if it has one of its own.
     pub fn group(&self, node: usize) -> Option<Arc<Group>> {
         self.inner.nodes.get(node)?.fittings.group.clone()
+    }
+
+    /// The clock of a node, if libfaketime can move it.
+    pub fn clock(&self, node: usize) -> Option<Clock> {
+        self.inner.nodes.get(node)?.fittings.clock.clone()
     }
 
     /// Where a node keeps its data.

@@ -5,7 +5,7 @@ use crate::roster::{Caller, Roster};
 use crate::spec::{Description, PortUse};
 use crate::template::Placeholder;
 use assay_kernel::net::{HubKind, NetError, Network};
-use assay_nemesis::{LinkId, Mesh};
+use assay_nemesis::{DatagramLimits, LinkId, Mesh, Transport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
@@ -77,16 +77,21 @@ impl Wires {
             let addresses =
                 names.iter().map(|_| free_address()).collect::<io::Result<Vec<SocketAddr>>>()?;
             wires.listen.insert(port.clone(), addresses.clone());
+            let transport = match uses.contains(&PortUse::Datagrams) {
+                true => Transport::Datagrams,
+                false => Transport::Stream,
+            };
             if uses.contains(&PortUse::Direct) {
                 let each = wires.peers.iter_mut();
                 each.for_each(|peers| drop(peers.insert(port.clone(), addresses.clone())));
                 wires.direct.insert(port.clone());
             }
             if uses.contains(&PortUse::Peers) {
-                wires.between_nodes(&port, &addresses, names, mesh, wiring)?;
+                wires.between_nodes((&port, transport), &addresses, names, mesh, wiring)?;
             }
             if uses.contains(&PortUse::Clients) {
-                let clients = wires.from(Peer::Clients, "clients", &addresses, names, mesh)?;
+                let from = (Peer::Clients, "clients");
+                let clients = wires.from(from, transport, &addresses, names, mesh)?;
                 if client_port == Some(port.as_str()) {
                     wires.clients = clients;
                 }
@@ -98,7 +103,7 @@ impl Wires {
             if has_commands(described) {
                 let mut through = Vec::new();
                 for (name, address) in names.iter().zip(&addresses) {
-                    through.push(mesh.listen(mesh.add(PROBES, name, *address)?));
+                    through.push(mesh.listen(add(mesh, transport, (PROBES, name), *address)?));
                 }
                 wires.probes.insert(port, through);
             }
@@ -143,14 +148,15 @@ impl Wires {
 
     fn between_nodes(
         &mut self,
-        port: &str,
+        (port, transport): (&str, Transport),
         addresses: &[SocketAddr],
         names: &[String],
         mesh: &Mesh,
         wiring: Wiring,
     ) -> io::Result<()> {
         for (index, name) in names.iter().enumerate() {
-            let proxied = self.from(Peer::Node(index), name, addresses, names, mesh)?;
+            let from = (Peer::Node(index), name.as_str());
+            let proxied = self.from(from, transport, addresses, names, mesh)?;
             let told = match wiring {
                 Wiring::Direct => addresses.to_vec(),
                 Wiring::Proxied | Wiring::Namespaces(_) => proxied,
@@ -204,8 +210,8 @@ impl Wires {
     /// Links from one side to all nodes but itself: where they listen, itself where it does.
     fn from(
         &mut self,
-        from: Peer,
-        from_name: &str,
+        (from, from_name): (Peer, &str),
+        transport: Transport,
         addresses: &[SocketAddr],
         names: &[String],
         mesh: &Mesh,
@@ -216,7 +222,7 @@ impl Wires {
                 listen.push(*address);
                 continue;
             }
-            let link = mesh.add(from_name, name, *address)?;
+            let link = add(mesh, transport, (from_name, name), *address)?;
             self.links.entry((from, to)).or_default().push(link);
             listen.push(mesh.listen(link));
         }
@@ -247,6 +253,19 @@ impl Wires {
 impl Drop for Wires {
     fn drop(&mut self) {
         self.listen.values().flatten().copied().for_each(give_back);
+    }
+}
+
+/// A link that carries what a port takes.
+fn add(
+    mesh: &Mesh,
+    transport: Transport,
+    (from, to): (&str, &str),
+    upstream: SocketAddr,
+) -> io::Result<LinkId> {
+    match transport {
+        Transport::Stream => mesh.add(from, to, upstream),
+        Transport::Datagrams => mesh.add_datagrams(from, to, upstream, DatagramLimits::default()),
     }
 }
 

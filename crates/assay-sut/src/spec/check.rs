@@ -161,6 +161,10 @@ impl Checks<'_> {
                     Some("this stands only in a group with each = \"peers\" or \"nodes\"".into())
                 }
                 Placeholder::Link(port, _) if place == Where::Node && self.is_direct(port) => None,
+                Placeholder::Public(port, _) if self.takes_datagrams(port) => Some(format!(
+                    "who sent a datagram to `{port}` cannot be told from its process: say \
+                     {{link.{port}}}"
+                )),
                 Placeholder::Link(port, _) | Placeholder::Public(port, _)
                     if place == Where::Node =>
                 {
@@ -210,6 +214,10 @@ impl Checks<'_> {
             if uses.contains(&PortUse::Direct) && uses.len() > 1 {
                 return wrong(format!("ports.{name}"), "`direct` stands alone");
             }
+            if uses[..] == [PortUse::Datagrams] {
+                let message = "`datagrams` says how; say who as well: `peers` or `clients`";
+                return wrong(format!("ports.{name}"), message);
+            }
         }
         Ok(())
     }
@@ -217,6 +225,17 @@ impl Checks<'_> {
     fn is_direct(&self, port: &str) -> bool {
         let uses = self.described.ports.get(port);
         uses.is_some_and(|uses| uses.contains(&PortUse::Direct))
+    }
+
+    fn takes_datagrams(&self, port: &str) -> bool {
+        let uses = self.described.ports.get(port);
+        uses.is_some_and(|uses| uses.contains(&PortUse::Datagrams))
+    }
+
+    /// Whether it is a port that one can connect to; what asks does.
+    fn no_connections(&self, port: &str) -> Option<String> {
+        let asked = || format!("port `{port}` takes datagrams: nothing can be asked there");
+        self.unknown_port(port, None).or_else(|| self.takes_datagrams(port).then(asked))
     }
 
     fn unknown_port(&self, name: &str, used_by: Option<PortUse>) -> Option<String> {
@@ -228,7 +247,7 @@ impl Checks<'_> {
     }
 
     fn get(&self, path: &str, get: &Get) -> Checked {
-        self.unknown_port(&get.port, None).map_or(Ok(()), |message| wrong(path, message))
+        self.no_connections(&get.port).map_or(Ok(()), |message| wrong(path, message))
     }
 
     fn ready(&self, path: &str, ready: &ReadySpec) -> Checked {
@@ -236,7 +255,7 @@ impl Checks<'_> {
             return wrong(path, "one of `get`, `connect` and `log`");
         }
         if let Some(port) = &ready.connect
-            && let Some(message) = self.unknown_port(port, None)
+            && let Some(message) = self.no_connections(port)
         {
             return wrong(format!("{path}.connect"), message);
         }
@@ -323,14 +342,21 @@ impl Checks<'_> {
                 false => wrong("ports", "nodes that speak Maelstrom have no ports: drop them"),
             };
         }
+        let connects = |port: &str| match client.builtin.is_some() && self.takes_datagrams(port) {
+            true => wrong("client.builtin", "it connects, and the port of clients takes datagrams"),
+            false => Ok(()),
+        };
         if let Some(port) = &client.port {
             let unknown = self.unknown_port(port, Some(PortUse::Clients));
-            return unknown.map_or(Ok(()), |message| wrong("client.port", message));
+            return unknown.map_or(connects(port), |message| wrong("client.port", message));
         }
-        let ports = self.described.ports.values();
-        match ports.filter(|uses| uses.contains(&PortUse::Clients)).count() {
-            0 => wrong("ports", "no port is for clients: one needs `\"clients\"` in its list"),
-            1 => Ok(()),
+        let ports = self.described.ports.iter();
+        let mut for_clients = ports.filter(|(_, uses)| uses.contains(&PortUse::Clients));
+        match (for_clients.next(), for_clients.next()) {
+            (None, _) => {
+                wrong("ports", "no port is for clients: one needs `\"clients\"` in its list")
+            }
+            (Some((port, _)), None) => connects(port),
             _ => wrong("client", "several ports are for clients: name one with `port`"),
         }
     }

@@ -150,6 +150,8 @@ pub(crate) enum PortUse {
     Clients,
     /// Nodes, at each other's real addresses: for what cannot be led through a proxy.
     Direct,
+    /// With datagrams (UDP), not with connections.
+    Datagrams,
 }
 
 /// A node's process.

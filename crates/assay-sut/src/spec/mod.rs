@@ -20,7 +20,7 @@ pub(crate) use description::{
     ClientSpec, Description, HoldsSpec, Over, PackageSpec, PortUse, ReadySpec, ReleaseSpec,
     RoleSpec, SignalSpec, StopSignal,
 };
-pub(crate) use options::checked_options;
+pub(crate) use options::{GENERATOR_OPTION, checked_options};
 pub(crate) use releases::RELEASE_OPTION;
 pub(crate) use values::{Get, Pointer};
 
@@ -144,6 +144,12 @@ impl SystemSpec {
     /// Whether such a signal is read from the kernel of a node in a namespace of its own.
     pub fn is_signal_of_namespaces(name: &str) -> bool {
         crate::cluster::tcp_counters::has(name)
+    }
+
+    /// Whether some of its ports take datagrams: then they can be lost, doubled and reordered
+    /// without namespaces.
+    pub fn has_datagrams(&self) -> bool {
+        self.described.ports.values().any(|uses| uses.contains(&PortUse::Datagrams))
     }
 
     /// Whether the client repeats requests by itself, and why that is so or is known.

@@ -4,6 +4,8 @@ use super::description::OptionSpec;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// What an adapter is told of the workload, among the options of the system.
+pub(crate) const GENERATOR_OPTION: &str = "generator";
 /// Elements of an option that is a list.
 const LIST_MAX: usize = 1_000;
 
@@ -88,6 +90,10 @@ pub(super) fn check_declarations(
         if ["peers", "nodes"].contains(&name.as_str()) {
             let message = format!("an option cannot be called `{name}`: groups mean the nodes");
             return Err((format!("options.{name}"), message));
+        }
+        if name == GENERATOR_OPTION {
+            let message = "an option cannot be called `generator`: clients find the workload there";
+            return Err((format!("options.{name}"), message.to_string()));
         }
         if kind(&option.default).is_none() {
             let message = "a default is true or false, a number, a text, or a list".to_string();

@@ -57,6 +57,7 @@ fn check(from: &str, to: &str, line: usize, expected: &str) {
 fn what_is_right_is_taken() {
     check("[client]", "[client]", 0, "");
     check("admin = []", "admin = [\"direct\"]", 0, "");
+    check("admin = []", "admin = [\"peers\", \"datagrams\"]", 0, "");
     check("[roles.leader]", "ordinary = [\"it is fine\"]\n[roles.leader]", 0, "");
     check("[node]", "[node]\nenvironment = { L = \"{option.level}\", N = \"{name}\" }", 0, "");
     check("\"{listen.http}\"", "{ when = \"sync\", words = [\"-s\", \"{id}\"] }", 0, "");
@@ -86,6 +87,8 @@ fn keys_and_values_nobody_knows_are_refused_with_their_line() {
     check("retries = \"none\"", "retries = \"some\"", 33, "unknown variant `some`");
     check("[\"peers\", \"clients\"]", "[\"peers\", \"client\"]", 7, "unknown variant `client`");
     check("admin = []", "admin = [\"direct\", \"peers\"]", 8, "`direct` stands alone");
+    check("admin = []", "admin = [\"datagrams\"]", 8, "say who as well");
+    check("\"clients\"]", "\"clients\", \"datagrams\"]", 20, "nothing can be asked there");
 }
 
 #[test]
@@ -116,6 +119,7 @@ fn parts_that_contradict_each_other_are_refused() {
     check("default = 3", "default = 4", 4, "4 nodes are not among those allowed");
     check("[1, 3]", "[1, 3, 99]", 5, "1 to 32 nodes");
     check("[options.names]", "[options.peers]", 12, "cannot be called `peers`");
+    check("[options.names]", "[options.generator]", 12, "clients find the workload there");
     check("default = []", "default = [\"x\"]\nvalues = [\"y\"]", 14, "is none of \"y\"");
     check("{ get = \"http:/ok\" }", "{ connect = \"x\" }", 20, "no port `x`");
     check("{ get = \"http:/ok\" }", "{ connect = \"http\", log = \"a\" }", 20, "one of `get`");

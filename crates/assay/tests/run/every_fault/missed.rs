@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Faults that share a cluster: all on the network of the first, with what it has beside it. Those
 /// that damage the same file are far enough apart for it to be whole again.
-const GROUPS: [&[(&str, &str)]; 10] = [
+const GROUPS: [&[(&str, &str)]; 13] = [
     &[
         ("part-full", "proxies"),
         ("part-asym", "proxies"),
@@ -55,6 +55,9 @@ const GROUPS: [&[(&str, &str)]; 10] = [
     ],
     &[("term", "proxies")],
     &[("ctr-restart", "proxies")],
+    &[("loss", "proxies"), ("dup", "proxies"), ("reorder", "proxies")],
+    &[("roll", "proxies")],
+    &[("roll-wrong", "proxies")],
     &[("fs-readonly", "proxies")],
     &[("disk-full", "proxies")],
     &[("dns-out", "bridge"), ("leader-iso", "bridge")],

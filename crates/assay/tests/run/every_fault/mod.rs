@@ -42,6 +42,8 @@ enum Beside {
     Greed,
     /// A process of every node that sends others many segments at once.
     Bulk,
+    /// A process of every node that sends others numbered datagrams, on a port described for them.
+    Gossip,
 }
 
 const fn case(
@@ -62,12 +64,24 @@ const DEAF: &str = "metric(\"peer-timeouts\") >= 1 within 5s";
 const DROPPED: &str = "dropped >= 1";
 const DELAYED: &str = "delayed >= 1";
 
-use Beside::{Bulk, Callers, Downtime, FiveNodes, Greed, Lookups, Nothing, Resets};
+use Beside::{Bulk, Callers, Downtime, FiveNodes, Gossip, Greed, Lookups, Nothing, Resets};
 
-const CASES: [Case; 46] = [
+const CASES: [Case; 52] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("ctr-restart", "proxies", "follower"), "", ("restarted >= 1", RESTARTS), Nothing),
+    case(
+        ("roll", "proxies", "all"),
+        "down = \"100ms\"",
+        ("killed >= 3 and restarted >= 3", "restarts >= 3 within 12s"),
+        Nothing,
+    ),
+    case(
+        ("roll-wrong", "proxies", "all"),
+        "down = \"100ms\"",
+        ("killed >= 3 and restarted >= 3", "metric(\"term\") >= 1 within 12s"),
+        Nothing,
+    ),
     case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
     case(("cg-freeze", "proxies", "follower"), "", ("frozen >= 1", SILENT), Nothing),
     case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
@@ -108,6 +122,24 @@ const CASES: [Case; 46] = [
         "",
         ("refused >= 1", "metric(\"peer-unreachable\") >= 1 within 5s"),
         Resets,
+    ),
+    case(
+        ("loss", "proxies", "leader"),
+        "percent = 30",
+        (DROPPED, "log(\"numbers are missing\") >= 1 within 5s"),
+        Gossip,
+    ),
+    case(
+        ("dup", "proxies", "leader"),
+        "percent = 30",
+        ("duplicated >= 1", "log(\"a number came twice\") >= 1 within 5s"),
+        Gossip,
+    ),
+    case(
+        ("reorder", "proxies", "leader"),
+        "percent = 30",
+        ("reordered >= 1", "log(\"a number came late\") >= 1 within 5s"),
+        Gossip,
     ),
     case(("leader-iso", "bridge", "leader"), "", (DROPPED, DEAF), Nothing),
     case(
@@ -176,6 +208,12 @@ const CASES: [Case; 46] = [
         Nothing,
     ),
     case(
+        ("skew", "proxies", "leader"),
+        "offset = \"60s\", preload = true",
+        ("clock-offset >= 50s", "metric(\"clock\") >= 50000"),
+        Nothing,
+    ),
+    case(
         ("slowclock", "proxies", "all"),
         "ppm = 10000000",
         ("moved-clock-reads >= 1", "metric(\"clock\") >= 10000"),
@@ -190,6 +228,7 @@ fn beside_the_node(beside: Beside) -> Option<[&'static str; 2]> {
         Greed => Some(["sh", "greed.sh"]),
         Callers => Some(["python3", "callers.py"]),
         Bulk => Some(["python3", "bulk.py"]),
+        Gossip => Some(["python3", "gossip.py"]),
         Nothing | Downtime | FiveNodes | Resets => None,
     }
 }
@@ -255,7 +294,19 @@ fn accompanied(directory: &Path, [program, script]: [&str; 2]) {
     let script = repository().join("crates/assay/tests/run/every_fault/beside").join(script);
     let words = format!("command = [\n    \"{program}\", \"{}\", \"{{assay}}\"", text(&script));
     let described = replaced(described, "command = [\n    \"{assay}\"", &words);
+    let described = match script.ends_with("gossip.py") {
+        true => gossiping(&described, text(&script)),
+        false => described,
+    };
     write(directory, "systems/accompanied.toml", &described);
+}
+
+/// The same with a port for datagrams, which the script is told of before the node's own words.
+fn gossiping(described: &str, script: &str) -> String {
+    let port = "[ports]\ngossip = [\"peers\", \"datagrams\"]\n";
+    let described = replaced(described, "[ports]\n", port);
+    let told = "\"{listen.gossip}\", { each = \"peers\", words = [\"{link.gossip}\"] }, \"--\"";
+    replaced(&described, &format!("\"{script}\","), &format!("\"{script}\", {told},"))
 }
 
 /// A scratch directory with the plan of a case.
