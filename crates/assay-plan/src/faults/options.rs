@@ -111,6 +111,11 @@ const DELAY: &[FaultOption] = &[
 ];
 const ROUND: &[FaultOption] =
     &[option("down", time(300, WAIT_MS_MAX), "how long a node stays away in its turn")];
+const WRONG_ROUND: &[FaultOption] = &[option(
+    "down",
+    time(2_000, WAIT_MS_MAX),
+    "how long a node stays away in its turn; longer than an election takes",
+)];
 const PACKETS: &[FaultOption] =
     &[option("percent", count(10, 1, 100), "the share of packets it happens to")];
 const FILE: FaultOption = option("file", Worth::File, "which file of the node's data directory");
@@ -126,7 +131,7 @@ const OPTIONS: &[(&str, &[FaultOption])] = &[
     ("rate", &[option("rate", size(64 << 10, TIB), "bytes a second")]),
     ("slice", &[option("bytes", size(1, 1 << 30), "of each piece")]),
     ("roll", ROUND),
-    ("roll-wrong", ROUND),
+    ("roll-wrong", WRONG_ROUND),
     ("loss", PACKETS),
     ("dup", PACKETS),
     ("reorder", PACKETS),

@@ -83,7 +83,8 @@ fn faults_here() -> (Vec<&'static str>, Vec<&'static str>) {
 /// Why a fault cannot be injected here on any kind of network.
 fn trouble(fault: &str) -> Option<String> {
     let networks = [Network::Proxies, Network::Bridge, Network::Switch];
-    let on = |network| lacks(fault, network).or_else(|| lacks_network(network));
+    // Of a system that only takes connections, as most do.
+    let on = |network| lacks(fault, network, false).or_else(|| lacks_network(network));
     networks.map(on).into_iter().reduce(|best, next| best.and(next)).flatten()
 }
 

@@ -78,7 +78,7 @@ const CASES: [Case; 52] = [
     ),
     case(
         ("roll-wrong", "proxies", "all"),
-        "down = \"100ms\"",
+        "down = \"1500ms\"",
         ("killed >= 3 and restarted >= 3", "metric(\"term\") >= 1 within 12s"),
         Nothing,
     ),
