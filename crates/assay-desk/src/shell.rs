@@ -17,6 +17,7 @@ mod projections;
 mod prompt;
 mod protect;
 mod settings;
+mod taking;
 mod trees;
 
 pub use audit::{Audit, audit};

@@ -103,6 +103,11 @@ impl Git {
         Ok(text(finish(git, &what.unwrap_or_default())?))
     }
 
+    #[cfg(test)]
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
     /// A commit and its tree.
     pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
         self.objects.revision(name)
@@ -131,8 +136,7 @@ impl Git {
 
     /// The files of a commit.
     pub fn files(&self, commit: &str) -> Result<Vec<String>, GitError> {
-        let all = self.run(&["ls-tree", "-r", "-z", "--name-only", commit])?;
-        Ok(all.split('\0').filter(|path| !path.is_empty()).map(str::to_string).collect())
+        self.objects.files(commit)
     }
 
     /// Whether a commit has a word in a text, files of these patterns aside.
@@ -164,6 +168,9 @@ impl Git {
 
     /// Copies a commit from a repository of an agent, and keeps it by a reference.
     pub fn fetch(&self, from: &Path, commit: &str, reference: &str) -> Result<(), GitError> {
+        if self.objects.take(from, commit, reference) {
+            return Ok(());
+        }
         let spec = format!("+{commit}:{reference}");
         let from = from.display().to_string();
         let args = ["-c", "protocol.file.allow=always", "fetch", "-q", "--no-tags"];

@@ -44,7 +44,7 @@ impl Objects {
         Ok(Objects { repository: repository.into_sync() })
     }
 
-    fn repository(&self) -> gix::Repository {
+    pub(super) fn repository(&self) -> gix::Repository {
         self.repository.to_thread_local()
     }
 
@@ -75,6 +75,25 @@ impl Objects {
     pub fn has(&self, commit: &str, path: &str) -> bool {
         let repository = self.repository();
         repository.rev_parse_single(format!("{commit}:{path}").as_str()).is_ok()
+    }
+
+    /// The files of a commit, sorted.
+    pub fn files(&self, commit: &str) -> Result<Vec<String>, GitError> {
+        let repository = self.repository();
+        let tree = self.revision(commit)?.tree;
+        let tree = ObjectId::from_hex(tree.as_bytes()).map_err(|error| wrong("ls-tree", error))?;
+        let (mut open, mut files) = (vec![(String::new(), tree)], Vec::new());
+        while let Some((prefix, tree)) = open.pop() {
+            for (name, (mode, id)) in entries(&repository, Some(tree))? {
+                let path = format!("{prefix}{}", name.to_str_lossy());
+                match mode.is_tree() {
+                    true => open.push((format!("{path}/"), id)),
+                    false => files.push(path),
+                }
+            }
+        }
+        files.sort();
+        Ok(files)
     }
 
     /// Paths that differ between two commits, with the mode they have now.
@@ -299,6 +318,10 @@ mod tests {
         assert!(user.is_ancestor(&old, &new) && user.is_ancestor(&new, &new));
         assert!(!user.is_ancestor(&new, &old) && !user.is_ancestor(&old, "HEAD"));
         assert!(user.has(&new, "a/x") && !user.has(&new, "a/y"));
+        let listed = user.run(&["ls-tree", "-r", "-z", "--name-only", &new]).expect("a list");
+        let mut listed: Vec<&str> = listed.split_terminator('\0').collect();
+        listed.sort_unstable();
+        assert_eq!(user.files(&new).expect("files"), listed);
         assert!(user.revision("nobody").is_err());
     }
 }
