@@ -262,7 +262,8 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Network",
         name: "reordering",
         carried: Carried::Here {
-            does: "keeps a share of the packets back for 20 ms, so that others overtake them",
+            does: "keeps a share of the packets back for 20 ms, or datagrams until the next one, \
+                   so that others overtake them",
             counter: "packets reordered",
             victim: "segments that came to TCP out of order",
             heal: "rules are lifted; a packet passes",
@@ -531,13 +532,15 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Time",
         name: "clock skew",
         carried: Carried::Here {
-            does: "moves the time of day of a process, by answering its looks at the clock",
-            counter: "looks at a moved clock",
+            does: "moves the time of day of a process, by answering its looks at the clock; with \
+                   preload by a library it loads",
+            counter: "looks at a moved clock; with preload the milliseconds it is off",
             victim: "time stamps in its log; leases that end early or late",
             heal: "the rule is lifted; the right time is seen",
         },
-        caveat: "needs a node started under watch, and is refused otherwise; timers and the \
-                 monotonic clock are not moved",
+        caveat: "needs a node started under watch, or with preload libfaketime and a node that is \
+                 linked dynamically, and is refused otherwise; timers and the monotonic clock are \
+                 not moved",
     },
     CatalogRow {
         id: "slowclock",

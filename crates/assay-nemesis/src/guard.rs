@@ -153,6 +153,18 @@ impl Guard {
         }
     }
 
+    /// Samples until the injector's own counter has moved as far as it has to, but not longer than
+    /// `time_max` or until it is `over`.
+    pub fn wait_counted(&mut self, time_max: Duration, over: impl Fn() -> bool) {
+        let until = Instant::now() + time_max;
+        while self.sample().injector.state() != LandingState::Landed
+            && Instant::now() < until
+            && !over()
+        {
+            std::thread::sleep(LOOK_STEP);
+        }
+    }
+
     fn landing(&self) -> Landing {
         Landing {
             fault: self.fault.title(),

@@ -49,6 +49,7 @@
 
 mod catalog;
 mod clock;
+mod cost;
 mod descriptors;
 mod fault;
 mod files;
@@ -70,6 +71,7 @@ mod system_calls;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
+pub use cost::{Cost, cost_of_a_network, cost_of_a_proxy, cost_of_a_watched_call};
 pub use descriptors::FewDescriptors;
 pub use fault::{Action, Fault, FaultId, Skew, Window};
 pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};
@@ -87,7 +89,7 @@ pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
     Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,
-    ProxyCost, Rules, Share, Transport, cost_of_a_proxy,
+    Rules, Share, Transport,
 };
 pub use system_calls::{CallFault, ClockFault, WatchedNode};
 

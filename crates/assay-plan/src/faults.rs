@@ -1,4 +1,4 @@
-//! The faults a plan may name: 49 of them, with how one knows that they landed.
+//! The faults a plan may name: 50 of them, with how one knows that they landed.
 //!
 //! A fault that was asked for is not a fault that happened. So each row says what the injector can
 //! count, what a victim notices, and how the fault is undone; and which options `with` may give it.

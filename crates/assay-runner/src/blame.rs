@@ -59,9 +59,18 @@ pub fn class(faults: &[String]) -> BugClass {
         || any(&["leader-iso", "splitbrain", "meta-out"])
     {
         BugClass::Partition
-    } else if any(&["kill9", "term", "ctr-restart", "roll", "disk-full", "bitflip", "corrupt"]) {
+    } else if any(&[
+        "kill9",
+        "term",
+        "ctr-restart",
+        "roll",
+        "roll-wrong",
+        "disk-full",
+        "bitflip",
+        "corrupt",
+    ]) {
         BugClass::CrashRecovery
-    } else if any(&["roll-up", "roll-wrong", "mixed-ver"]) {
+    } else if any(&["roll-up", "mixed-ver"]) {
         BugClass::Upgrade
     } else if any(&["pause", "delay", "rate", "slow-follower", "skew", "slowclock"]) {
         BugClass::Timing

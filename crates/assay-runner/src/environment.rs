@@ -1,6 +1,10 @@
 //! What this machine has and can do, found out by trying; and what the tested project brings along.
 
 use crate::faults::needs;
+use assay_kernel::net::HubKind;
+use assay_kernel::notify::Watch;
+use assay_nemesis::Cost;
+use assay_plan::machine::{Machine, Nemesis, Network, Setting};
 use assay_report::run::{Presence, Requirement, Tool};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -112,9 +116,39 @@ pub fn capabilities() -> Vec<Capability> {
     found
 }
 
+/// The means of testing that a run uses.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Means {
+    /// What is between nodes and clients.
+    pub networks: Vec<Network>,
+    /// Whether system calls of nodes are looked at.
+    pub calls: bool,
+}
+
+impl Means {
+    /// Those of the trials of a plan.
+    pub fn of(machines: impl IntoIterator<Item = Machine>) -> Means {
+        let mut means = Means::default();
+        for machine in machines {
+            let Some(system) = &machine.system else { continue };
+            if !means.networks.contains(&system.network) {
+                means.networks.push(system.network);
+            }
+            let watches = |entry: &Nemesis| {
+                let named = assay_plan::faults::Fault::named(&entry.fault);
+                let named = named.map_or(entry.fault.as_str(), |row| row.id);
+                let preloaded = entry.strength.get("preload") == Some(&Setting::Flag(true));
+                needs::gear(named).calls != Watch::default() && !preloaded
+            };
+            means.calls |= machine.nemesis.iter().any(watches);
+        }
+        means
+    }
+}
+
 /// What the report of every run says of the machine, whatever its plan asks for: how much Assay may
-/// do here, and what its proxies add to a round trip. Comes after the rows of the plan.
-pub fn of_every_run() -> [Requirement; 2] {
+/// do here, and what each of the means it uses adds. Comes after the rows of the plan.
+pub fn of_every_run(means: &Means, directory: &Path) -> Vec<Requirement> {
     let row = |requirement: &str, seen: String, source: &str| Requirement {
         requirement: requirement.to_string(),
         presence: Presence::Present,
@@ -122,22 +156,39 @@ pub fn of_every_run() -> [Requirement; 2] {
         source: source.to_string(),
     };
     let tier = needs::Tier::of_this_machine().words().to_string();
-    let cost = match assay_nemesis::cost_of_a_proxy() {
-        Ok(cost) => format!(
-            "{} us more on top of {} us",
-            cost.proxied.saturating_sub(cost.bare).as_micros(),
-            cost.bare.as_micros()
-        ),
-        Err(error) => format!("not measured: {error}"),
+    let source = "found by trying; `assay doctor` says what is missing";
+    let mut rows = vec![row("Tier of this machine", tier, source)];
+    let mut measured = |what: &str, cost: std::io::Result<Cost>| {
+        let seen = match cost {
+            Ok(cost) => {
+                let (added, bare) = (cost.added().as_micros(), cost.bare.as_micros());
+                format!("{added} us more on top of {bare} us")
+            }
+            Err(error) => format!("not measured: {error}"),
+        };
+        let source = "measured at the beginning of this run, median; `make bench` has more";
+        rows.push(row(what, seen, source));
     };
-    [
-        row("Tier of this machine", tier, "found by trying; `assay doctor` says what is missing"),
-        row(
-            "A proxy adds to a round trip",
-            cost,
-            "measured at the beginning of this run, median; `make bench` has the other means",
-        ),
-    ]
+    for network in &means.networks {
+        match network {
+            Network::Proxies => {
+                measured("A proxy adds to a round trip", assay_nemesis::cost_of_a_proxy());
+            }
+            Network::Bridge => {
+                let cost = assay_nemesis::cost_of_a_network(HubKind::Bridge);
+                measured("Namespaces and their bridge add to a round trip", cost);
+            }
+            Network::Switch => {
+                let cost = assay_nemesis::cost_of_a_network(HubKind::Switch);
+                measured("Namespaces and their switch add to a round trip", cost);
+            }
+        }
+    }
+    if means.calls {
+        let cost = assay_nemesis::cost_of_a_watched_call(directory);
+        measured("Looking at a system call adds to it", cost);
+    }
+    rows
 }
 
 /// What the kernel lets us do, tried one by one.

@@ -203,7 +203,13 @@ impl Run<'_> {
                     let (text, floor) = (&row.requirement.text, &row.floor.text);
                     environment::requirement(text, floor, &self.asked.have)
                 });
-                let environment = probed.chain(environment::of_every_run()).collect();
+                let scenarios = self.plan.scenarios.iter();
+                let wanted = scenarios.filter(|scenario| self.wanted(&scenario.id.to_string()));
+                let machines = wanted.flat_map(trials);
+                let means = environment::Means::of(machines.map(|(_, machine)| machine));
+                let directory = self.directory.root();
+                let environment =
+                    probed.chain(environment::of_every_run(&means, directory)).collect();
                 let surveyed = Surveyed { toolbox: Toolbox { discovered_at, tools }, environment };
                 write_json(&path, &surveyed).map_err(at(&path))?;
                 surveyed

@@ -117,6 +117,7 @@ impl Workshop<'_> {
             missing.push(why);
         }
         for window in specs.iter().flat_map(|(_, spec)| &spec.windows) {
+            missing.extend(action::too_short(window, first.system.nodes));
             let datagrams = system.has_datagrams();
             if let Err(error) = action::check(window, first.system.network, datagrams) {
                 missing.push(error.to_string());

@@ -168,14 +168,19 @@ impl Git {
 
     /// Copies a commit from a repository of an agent, and keeps it by a reference.
     pub fn fetch(&self, from: &Path, commit: &str, reference: &str) -> Result<(), GitError> {
-        if self.objects.take(from, commit, reference) {
-            return Ok(());
+        if self.objects.take(from, commit) && self.is_whole(commit) {
+            return self.objects.keep(commit, reference);
         }
         let spec = format!("+{commit}:{reference}");
         let from = from.display().to_string();
         let args = ["-c", "protocol.file.allow=always", "fetch", "-q", "--no-tags"];
         let more = ["--no-write-fetch-head", "--no-recurse-submodules", &from, &spec];
         self.run(&[args.as_slice(), &more].concat()).map(drop)
+    }
+
+    /// Whether everything below a commit is there, as git sees it.
+    fn is_whole(&self, commit: &str) -> bool {
+        self.run(&["rev-list", "--objects", "--quiet", commit, "--not", "--all"]).is_ok()
     }
 
     /// Moves a reference.

@@ -19,7 +19,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cost;
 mod counters;
 mod datagrams;
 mod dials;
@@ -30,7 +29,6 @@ mod pipe;
 mod probe;
 mod rules;
 
-pub use cost::{ProxyCost, cost_of_a_proxy};
 pub use counters::{ConnectionCounts, FlowCounts, LinkCounts};
 pub use datagrams::DatagramLimits;
 pub use dials::{DialPort, DialPorts};
@@ -95,6 +93,8 @@ pub struct Mesh {
     links: RwLock<Vec<(LinkInfo, Arc<Link>)>>,
     layers: AtomicU64,
     dials: DialPorts,
+    /// Connections that probes have made.
+    probes: AtomicU64,
     /// Held by a probe with datagrams: a link can tell one from others, not two.
     probing: Mutex<()>,
     seed: u64,
@@ -110,7 +110,8 @@ impl Mesh {
             .build()?;
         let (links, layers) = (RwLock::default(), AtomicU64::new(0));
         let (dials, probing) = (DialPorts::default(), Mutex::new(()));
-        Ok(Mesh { runtime: Some(runtime), links, layers, dials, probing, seed })
+        let probes = AtomicU64::new(0);
+        Ok(Mesh { runtime: Some(runtime), links, layers, dials, probes, probing, seed })
     }
 
     /// Adds a link to `upstream` and listens for it on a free port of this machine.
@@ -231,6 +232,11 @@ impl Mesh {
     pub fn snapshot(&self) -> Vec<LinkCounts> {
         let links = self.links.read().expect("nothing panics while it holds the links");
         links.iter().map(|(_, link)| link.counts()).collect()
+    }
+
+    /// How many connections of links were made only to see whether they pass.
+    pub fn probes(&self) -> u64 {
+        self.probes.load(Ordering::Relaxed)
     }
 
     /// The local ports of the connections that links have open to the other side. Others that

@@ -4,6 +4,7 @@ use super::rules::Transport;
 use super::{LinkId, Mesh};
 use std::io;
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long a probe waits to get through.
@@ -38,6 +39,8 @@ impl Mesh {
     }
 
     fn probe_stream(&self, link: LinkId) -> io::Result<Probe> {
+        // Before it is made: whoever reads in between counts one connection less, not one more.
+        self.probes.fetch_add(1, Ordering::Relaxed);
         let before = self.counts(link).connections;
         let until = Instant::now() + PROBE_TIME_MAX;
         let connection = TcpStream::connect_timeout(&self.listen(link), PROBE_TIME_MAX);

@@ -1,6 +1,7 @@
 //! From the name of a fault, whom it hits and how strong it is to what is done.
 
 use super::needs;
+use super::rolling::Order;
 use super::target::{Chosen, Lookup, Side, Target, TargetError};
 use crate::spec::{Options, WindowSpec};
 use assay_kernel::cgroup::Group;
@@ -20,6 +21,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What a clock is moved of by a library.
+pub(super) const ONE_CLOCK: &str = "one node, where a library moves its clock";
 
 /// How clients are called as an end of a link.
 pub const CLIENTS: &str = "clients";
@@ -135,8 +139,38 @@ pub fn check(
     if let Some(why) = lacks {
         return Err(PrepareError::Elsewhere { id: id.to_string(), why });
     }
-    Target::parse(&window.target)?;
+    let target = Target::parse(&window.target)?;
+    let several = matches!(
+        target,
+        Target::Nodes(Side::All | Side::Minority | Side::Majority | Side::Several(_))
+            | Target::OneWay(..)
+            | Target::BothWays(..)
+    );
+    if needs::is_preloaded(window) && several {
+        let (id, target) = (id.to_string(), window.target.clone());
+        return Err(PrepareError::WrongTarget { id, needed: ONE_CLOCK, target });
+    }
     strength_fits(id, &window.strength)
+}
+
+/// A round whose turns do not fit into its window.
+pub fn too_short(window: &WindowSpec, nodes: usize) -> Option<String> {
+    let id = named(&window.fault).ok()?;
+    Order::of(id)?;
+    let down = time(id, &window.strength, "down").ok()?;
+    let turns = match Target::parse(&window.target).ok()? {
+        Target::Nodes(Side::All) => nodes,
+        Target::Nodes(Side::Several(some)) => some.len(),
+        _ => 1,
+    };
+    let needed = down * u32::try_from(turns).unwrap_or(u32::MAX);
+    (needed > Duration::from_millis(window.hold_ms)).then(|| {
+        format!(
+            "{} of {}: {turns} nodes that are each away for {down:?} do not fit into {} ms: a \
+             longer `for`, or a shorter with.down",
+            window.fault, window.target, window.hold_ms
+        )
+    })
 }
 
 pub(super) fn named(fault: &str) -> Result<FaultId, PrepareError> {

@@ -1,7 +1,8 @@
 //! Faults that the kernel carries out: system calls, disks, control groups, packets.
 
 use super::action::{
-    CLIENTS, Cutting, Maker, PrepareError, Prepared, natural, strength_error, time, whole,
+    CLIENTS, Cutting, Maker, ONE_CLOCK, PrepareError, Prepared, natural, strength_error, time,
+    whole,
 };
 use super::target::Chosen;
 use assay_kernel::cgroup::{CoreShare, WriteLimit};
@@ -160,7 +161,7 @@ impl Maker<'_> {
     pub(super) fn preloaded_clock(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
         let chosen = self.nodes(rng)?;
         let [node] = chosen.nodes[..] else {
-            return Err(self.wrong("one node, where a library moves its clock"));
+            return Err(self.wrong(ONE_CLOCK));
         };
         let clock = (self.scene.clock)(node).ok_or_else(|| self.lacks(node, "clock"))?;
         let process = (self.scene.processes)(node).first().copied();

@@ -4,11 +4,11 @@
 //! Who leads is asked before each turn, because a turn may change it.
 
 use super::action::{PrepareError, Prepared, named, time};
-use super::target::{Side, Target};
+use super::target::{Chosen, Target};
 use super::window::{Evidence, Stage, WindowRecord};
 use crate::spec::WindowSpec;
 use assay_nemesis::FaultId;
-use assay_verdict::Signal;
+use assay_verdict::{Landing, Signal};
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use std::time::{Duration, Instant};
@@ -72,8 +72,10 @@ impl Stage<'_> {
             target: spec.target.clone(),
         };
         match Target::parse(&spec.target)? {
-            Target::Nodes(Side::Clients) => Err(wrong()),
-            Target::Nodes(side) => Ok(self.chosen(&side, rng)?.nodes),
+            Target::Nodes(side) => match self.chosen(&side, rng)? {
+                Chosen { nodes, clients: false } if !nodes.is_empty() => Ok(nodes),
+                _ => Err(wrong()),
+            },
             Target::OneWay(..) | Target::BothWays(..) => Err(wrong()),
         }
     }
@@ -92,7 +94,11 @@ impl Stage<'_> {
         let mut order_of_turns = Vec::new();
         while !waiting.is_empty() && record.trouble.is_none() && !self.is_over() {
             let until = Instant::now() + turn;
-            let leaders = self.leaders(order == Order::LeaderFirst);
+            let leaders = self.leaders();
+            if order == Order::LeaderFirst && leaders.is_empty() && order_of_turns.is_empty() {
+                record.trouble = Some("nobody is known to lead: there is no order".to_string());
+                break;
+            }
             let node = order.next(&waiting, &leaders, rng);
             waiting.retain(|other| *other != node);
             let name = self.cluster.names()[node].clone();
@@ -114,10 +120,19 @@ impl Stage<'_> {
         let landings = std::mem::take(&mut record.landings);
         let turns: Vec<Signal> = landings.iter().map(|turn| turn.injector.clone()).collect();
         record.target = format!("{} ({})", spec.target, order_of_turns.join(", then "));
-        record.landings.extend(landings.into_iter().next_back().map(|mut landing| {
-            landing.injector = sum(&turns, nodes.len() as u64);
-            landing
-        }));
+        let all = nodes.len() as u64;
+        let again = Signal {
+            what: "nodes started again".to_string(),
+            before: Some(0),
+            during: Some(evidence.started()),
+            after: Some(evidence.started()),
+            moves_by_min: all,
+        };
+        let (fault, victim) = (record.id.clone(), Signal::default());
+        for injector in [sum(&turns, all), again] {
+            let (fault, victim) = (fault.clone(), victim.clone());
+            record.landings.push(Landing { fault, injector, victim });
+        }
     }
 
     /// One node's turn as a fault of its own, under the name of the round.

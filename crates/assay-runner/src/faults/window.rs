@@ -4,14 +4,14 @@ use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, named, prep
 use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
 use super::rolling::Order;
-use super::target::{Chosen, Lookup, Side};
+use super::target::{Chosen, Lookup, Side, TargetError};
 use super::watch::{Watch, terms};
 use crate::clock::TrialClock;
 use crate::drive::Crew;
 use crate::event::{Events, RunEvent};
 use crate::recorder::Recorder;
 use crate::spec::{Opening, WindowSpec};
-use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
+use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Transport, Victim, Window};
 use assay_plan::landing::{Signal as Named, Term};
 use assay_sut::{Cluster, SutError};
 use assay_verdict::{Landing, Signal};
@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 const LOOK_STEP: Duration = Duration::from_millis(20);
 /// How long to wait for somebody to have the role a fault asks for.
 const ROLE_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a node may take to end in its turn.
+const GONE_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// What became of a window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -88,6 +90,11 @@ pub(super) struct Evidence<'w> {
 }
 
 impl Evidence<'_> {
+    /// How many nodes were started again.
+    pub(super) fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
     /// Reads everything that is watched.
     pub(super) fn sample(&mut self) {
         self.watches.iter_mut().for_each(|(_, watch)| watch.sample());
@@ -212,7 +219,7 @@ impl Stage<'_> {
                 misses: decoy.is_some(),
             };
             match prepare(spec, &scene, rng) {
-                Err(PrepareError::Target(super::target::TargetError::NoRole { .. }))
+                Err(PrepareError::Target(TargetError::NoRole { .. }))
                     if Instant::now() < until && !self.is_over() =>
                 {
                     std::thread::sleep(LOOK_STEP);
@@ -269,8 +276,13 @@ impl Stage<'_> {
         evidence: &mut Evidence<'_>,
     ) {
         let killed = prepared.killed.clone();
+        let is_round = Order::of(prepared.id).is_some();
         match self.inject(spec, prepared) {
             Ok(mut guard) => {
+                if is_round {
+                    // How long it stays away counts from when it is gone.
+                    guard.wait_counted(GONE_TIME_MAX, || self.is_over());
+                }
                 let until = Instant::now() + Duration::from_millis(spec.hold_ms);
                 self.wait_until(until, || {
                     guard.sample();
@@ -297,27 +309,36 @@ impl Stage<'_> {
         }
     }
 
-    /// Who leads now; waits a while for somebody to, if that is needed.
-    pub(super) fn leaders(&self, needed: bool) -> Vec<usize> {
+    /// Who leads now; waits a while for somebody to, if the system has such a role.
+    pub(super) fn leaders(&self) -> Vec<usize> {
         let until = Instant::now() + ROLE_TIME_MAX;
+        let has_role = self.cluster.has_role("leader");
         loop {
             let leaders = self.cluster.role("leader").unwrap_or_default();
-            if !leaders.is_empty() || !needed || Instant::now() > until || self.is_over() {
+            if !leaders.is_empty() || !has_role || Instant::now() > until || self.is_over() {
                 return leaders;
             }
             std::thread::sleep(LOOK_STEP);
         }
     }
 
-    /// Whom one side of a target means now.
+    /// Whom one side of a target means now; waits a while for a role that nobody has yet.
     pub(super) fn chosen(
         &self,
         side: &Side,
         rng: &mut ChaCha20Rng,
     ) -> Result<Chosen, PrepareError> {
+        let until = Instant::now() + ROLE_TIME_MAX;
         let role = |role: &str| self.cluster.role(role).map_err(|error| error.to_string());
         let lookup = Lookup { names: self.cluster.names(), role: &role };
-        Ok(lookup.one(side, rng)?)
+        loop {
+            match lookup.one(side, rng) {
+                Err(TargetError::NoRole { .. }) if Instant::now() < until && !self.is_over() => {
+                    std::thread::sleep(LOOK_STEP);
+                }
+                chosen => return Ok(chosen?),
+            }
+        }
     }
 
     fn tell_closed(&self, record: &WindowRecord) {
@@ -383,7 +404,9 @@ impl Stage<'_> {
         spec: &WindowSpec,
         watches: Vec<(SideOf, Watch<'_>)>,
     ) -> WindowRecord {
-        let own = record.landings.pop().map(|landing| landing.injector);
+        // One of most faults; of a round, one for what went and one for what came back.
+        let own = std::mem::take(&mut record.landings);
+        let own: Vec<Signal> = own.into_iter().map(|landing| landing.injector).collect();
         let (mut injectors, mut victims) = (Vec::new(), Vec::new());
         for (side, watch) in watches {
             match side {
@@ -393,14 +416,17 @@ impl Stage<'_> {
         }
         for term in own_terms(spec) {
             let (moves_by_min, _) = super::watch::wanted(&term);
-            let counted = own.as_ref().filter(|own| counts(&own.what, &term));
+            let counted = own.iter().find(|own| counts(&own.what, &term));
             let what = super::watch::name(&term.signal);
             let signal = counted.cloned().unwrap_or(Signal { what, ..Signal::default() });
             let moves_by_min = moves_by_min.max(signal.moves_by_min);
             injectors.insert(0, Signal { moves_by_min, ..signal });
         }
-        if injectors.is_empty() {
-            injectors.push(own.unwrap_or_default());
+        // A round is whole or has not landed, whatever the plan asks for.
+        if own.len() > 1 {
+            injectors.extend(own);
+        } else if injectors.is_empty() {
+            injectors.push(own.into_iter().next().unwrap_or_default());
         }
         if victims.is_empty() {
             victims.push(Watch::unasked().end());
@@ -423,6 +449,7 @@ impl Stage<'_> {
         started: &Arc<AtomicU64>,
     ) -> Vec<(SideOf, Watch<'_>)> {
         let mut watches = Vec::new();
+        let is_round = named(&spec.fault).is_ok_and(|id| Order::of(id).is_some());
         let sides = [(SideOf::Injector, &spec.injector), (SideOf::Victim, &spec.victim)];
         for (side, text) in sides {
             for term in terms(text).unwrap_or_default() {
@@ -436,9 +463,11 @@ impl Stage<'_> {
                 };
                 let mut watch = Watch::begin(&term, read);
                 let hold = Duration::from_millis(spec.hold_ms);
-                // Starting again is the end of such a fault: it comes when its time is over.
+                // Starting again is the end of such a fault: it comes when its time is over. So do
+                // the last turns of a round.
+                let is_last = is_restart || (is_round && term.within.is_none());
                 let time = term.within.map_or(hold, |time| time.0);
-                watch.open((!is_restart).then_some(time));
+                watch.open((!is_last).then_some(time));
                 watches.push((side, watch));
             }
         }
@@ -463,13 +492,21 @@ impl Stage<'_> {
                 return Box::new(move || self.cluster.signal(&name, None));
             }
         };
+        let mesh = self.cluster.mesh();
         let links = |of: fn(&LinkCounts) -> u64| {
-            Box::new(move || Some(self.cluster.mesh().snapshot().iter().map(of).sum()))
+            Box::new(move || Some(mesh.snapshot().iter().map(of).sum()))
         };
         match name {
             "timeouts" => Box::new(|| Some(self.recorder.counts().unknown)),
             "errors" => Box::new(|| Some(self.recorder.counts().fail)),
-            "reconnects" => links(|c| c.connections.opened + c.connections.refused),
+            // Not senders of datagrams, and not ourselves when we look whether a link is healed.
+            "reconnects" => Box::new(move || {
+                let all = mesh.links().into_iter().zip(mesh.snapshot());
+                let streams = all.filter(|(link, _)| link.transport == Transport::Stream);
+                let made: u64 =
+                    streams.map(|(_, c)| c.connections.opened + c.connections.refused).sum();
+                Some(made.saturating_sub(mesh.probes()))
+            }),
             "dropped-bytes" => links(|c| flows(c).map(|flow| flow.bytes_dropped).sum()),
             "heartbeat-gap" => Box::new(move || {
                 let gap = self.cluster.heartbeat_gap(None, began);

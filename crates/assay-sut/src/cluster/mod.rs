@@ -170,6 +170,11 @@ impl Cluster {
         self.inner.signal(name, node)
     }
 
+    /// Whether the description says who has such a role.
+    pub fn has_role(&self, name: &str) -> bool {
+        self.inner.spec.roles().contains(&name)
+    }
+
     /// Whether there is such a signal.
     pub fn has_signal(&self, name: &str) -> bool {
         self.inner.spec.has_signal(name)

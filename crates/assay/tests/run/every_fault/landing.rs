@@ -4,6 +4,7 @@ use super::{CASES, Case, is_not_to_be_had, laid_out, problems_of};
 use crate::support::{events, run, text};
 use assay_nemesis::{CATALOG, Carried};
 use serde_json::Value;
+use std::path::Path;
 
 /// Runs a plan; what is wrong with it, if anything is.
 fn problem(case: &Case) -> Option<String> {
@@ -16,10 +17,37 @@ fn problem(case: &Case) -> Option<String> {
     if is_not_to_be_had(case, &result["scenarios"][0]["verdict"]) {
         return None;
     }
+    let untold = cost_not_told(&directory, case);
+    if untold.is_some() {
+        return untold;
+    }
     let closed = closed(&events(&directory), case);
     let name = format!("{} on {}", case.fault, case.network);
     eprintln!("{name}: {} {}", closed["landing"], closed["evidence"]);
     (closed["landing"] != "landed").then(|| format!("{name}: {closed:#} {ended:#?}"))
+}
+
+/// What the report does not say of what this way of testing costs, if it leaves something out.
+fn cost_not_told(directory: &Path, case: &Case) -> Option<String> {
+    let results = std::fs::read_to_string(directory.join("results.json")).unwrap_or_default();
+    let results: Value = results.parse().unwrap_or_default();
+    let of_network = match case.network {
+        "proxies" => "A proxy adds to a round trip",
+        "bridge" => "Namespaces and their bridge add to a round trip",
+        _ => "Namespaces and their switch add to a round trip",
+    };
+    let watched = ["fsync-fail", "slow-fsync", "disk-readonly", "disk-enospc", "skew", "slowclock"];
+    let is_watched = watched.contains(&case.fault) && !case.with.contains("preload");
+    let of_calls = is_watched.then_some("Looking at a system call adds to it");
+    let rows = results["environment"].as_array().cloned().unwrap_or_default();
+    let is_told = |wanted: &&str| {
+        let row = rows.iter().find(|row| row["requirement"] == **wanted);
+        row.is_some_and(|row| row["version"].as_str().is_some_and(|said| said.contains(" us more")))
+    };
+    let missing: Vec<&str> =
+        [of_network].into_iter().chain(of_calls).filter(|wanted| !is_told(wanted)).collect();
+    let name = format!("{} on {}", case.fault, case.network);
+    (!missing.is_empty()).then(|| format!("{name}: the report lacks {missing:?}: {rows:#?}"))
 }
 
 /// How the window of a case ended.

@@ -252,6 +252,8 @@ fn plan(case: &Case) -> String {
     let Case { fault, target, with, injector, victim, .. } = case;
     let length = match case.beside {
         Downtime => 1500,
+        // Three turns, each longer than an election.
+        _ if *fault == "roll-wrong" => 5400,
         // Taking memory takes time.
         Greed => 3500,
         _ if case.victim == SILENT => 2600,
