@@ -16,6 +16,8 @@ const FORMAT_VERSION: i64 = 1;
 const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 /// Frames of the write-ahead log, of 4 KiB, before they move to the database.
 const CHECKPOINT_FRAMES: &str = "1000";
+/// How many pairs one statement writes, as many as fit.
+const STATEMENT_PAIRS: [usize; 4] = [64, 16, 4, 1];
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value BLOB NOT NULL) \
                      STRICT, WITHOUT ROWID";
 
@@ -143,24 +145,75 @@ impl Store for SqliteStore {
 /// whoever counts them for us would believe for ever that it goes on.
 async fn write_all(connection: &mut SqliteConnection, writes: &Writes) -> Result<(), sqlx::Error> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    for (key, value) in writes {
-        let query = match value {
-            Some(value) => sqlx::query(
-                "INSERT INTO pairs (key, value) VALUES (?, ?) \
-                 ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            )
-            .bind(key)
-            .bind(value),
-            None => sqlx::query("DELETE FROM pairs WHERE key = ?").bind(key),
-        };
+    let put: Vec<(&String, &Vec<u8>)> =
+        writes.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+    for some in portions(&put) {
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(put_sql(some.len())));
+        for (key, value) in some {
+            query = query.bind(*key).bind(*value);
+        }
+        query.execute(&mut *connection).await?;
+    }
+    let gone: Vec<&String> =
+        writes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+    for some in portions(&gone) {
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(gone_sql(some.len())));
+        for key in some {
+            query = query.bind(*key);
+        }
         query.execute(&mut *connection).await?;
     }
     sqlx::query("COMMIT").execute(&mut *connection).await.map(drop)
 }
 
+/// Cuts a list into pieces of a few sizes, large ones first. Each statement goes to the thread of
+/// the database and back, which takes longer than what it does there; and there are only so many
+/// sizes, so that each has its statement prepared.
+fn portions<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let size = STATEMENT_PAIRS.into_iter().find(|size| *size <= list.len())?;
+        let (some, rest) = list.split_at(size);
+        list = rest;
+        Some(some)
+    })
+}
+
+fn put_sql(pairs: usize) -> String {
+    let places = vec!["(?, ?)"; pairs].join(", ");
+    format!(
+        "INSERT INTO pairs (key, value) VALUES {places} ON CONFLICT (key) DO UPDATE SET value = \
+         excluded.value"
+    )
+}
+
+fn gone_sql(keys: usize) -> String {
+    format!("DELETE FROM pairs WHERE key IN ({})", vec!["?"; keys].join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_number_of_pairs_is_written_and_removed_whole() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let all = KeyRange::below("x", Order::Ascending);
+        for count in [1, 3, 4, 5, 21, 63, 64, 65, 200] {
+            let key = |number: usize| format!("x/{number:04}");
+            let put: Writes = (0..count).map(|n| (key(n), Some(vec![n as u8]))).collect();
+            store.commit(&put).expect("room");
+            let mut changed: Writes = (0..count).step_by(2).map(|n| (key(n), None)).collect();
+            changed.extend((1..count).step_by(2).map(|n| (key(n), Some(vec![1, n as u8]))));
+            store.commit(&changed).expect("room");
+            let wanted: Vec<Pair> =
+                (1..count).step_by(2).map(|n| (key(n), vec![1, n as u8])).collect();
+            assert_eq!(store.scan(&all, 1000).expect("readable"), wanted, "{count}");
+            let gone: Writes = (0..count).map(|n| (key(n), None)).collect();
+            store.commit(&gone).expect("room");
+            assert_eq!(store.scan(&all, 1000).expect("readable"), [], "{count}");
+        }
+    }
 
     #[test]
     fn a_store_that_was_full_takes_what_comes_when_there_is_room() {
