@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sessions that are read at once when all are counted.
@@ -104,6 +105,8 @@ pub struct Counters {
     /// Pieces of work in them: more of them in one commit is what group commit gives.
     pub jobs: Counter,
     tally: Mutex<Tally>,
+    /// When old answers were last forgotten, in milliseconds since 1970.
+    forgotten_ms: AtomicU64,
 }
 
 impl Default for Counters {
@@ -118,6 +121,7 @@ impl Default for Counters {
             commits: Counter::default(),
             jobs: Counter::default(),
             tally: Mutex::default(),
+            forgotten_ms: AtomicU64::new(0),
             registry: Registry::default(),
         };
         registry.register("requests", "Requests by route and status", counters.requests.clone());
@@ -132,6 +136,16 @@ impl Default for Counters {
 }
 
 impl Counters {
+    /// Whether it is time to forget old answers again; whoever asks and hears yes has to do it.
+    pub fn may_forget(&self, now_ms: u64, every_ms: u64) -> bool {
+        let last = self.forgotten_ms.load(Ordering::Relaxed);
+        let is_due = now_ms >= last.saturating_add(every_ms) || now_ms < last;
+        if is_due {
+            self.forgotten_ms.store(now_ms, Ordering::Relaxed);
+        }
+        is_due
+    }
+
     /// A request was answered.
     pub fn answered(&self, method: &'static str, route: &'static str, status: u16) {
         self.requests.get_or_create(&RouteLabels { route, method, status }).inc();

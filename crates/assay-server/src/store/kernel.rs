@@ -6,6 +6,7 @@
 //! nothing ever happens between a check and what rests on it.
 
 use super::records::SessionKey;
+use super::remembering::Remembering;
 use super::unit::{After, Unit};
 use crate::counters::Counters;
 use crate::error::ApiError;
@@ -42,7 +43,7 @@ impl Kernel {
     /// # Errors
     /// If the machine gives no thread.
     pub fn start(
-        mut store: Box<dyn Store>,
+        store: Box<dyn Store>,
         names: Arc<Names>,
         hub: Arc<Hub>,
         counters: Arc<Counters>,
@@ -50,10 +51,11 @@ impl Kernel {
     ) -> std::io::Result<(Kernel, oneshot::Receiver<StoreError>)> {
         let (jobs, mut waiting) = mpsc::channel::<Job>(QUEUE_MAX);
         let (failed, failure) = oneshot::channel();
+        let mut store = Remembering::new(store);
         std::thread::Builder::new().name("writer".into()).spawn(move || {
             let world = World { names: &names, hub: &hub, counters: &counters, effects: &effects };
             while let Some(first) = waiting.blocking_recv() {
-                if let Err(error) = commit_group(store.as_mut(), &world, first, &mut waiting) {
+                if let Err(error) = commit_group(&mut store, &world, first, &mut waiting) {
                     // Who would hear it may be stopping.
                     let _unheard = failed.send(error);
                     return;

@@ -6,6 +6,7 @@ mod keys;
 mod place;
 mod reader;
 mod records;
+mod remembering;
 mod unit;
 
 pub use binding::{BindingError, bind};

@@ -53,6 +53,11 @@ impl<'a> Unit<'a> {
         changes.fold(self.counters.load(workspace), Load::after)
     }
 
+    /// Whether it is time to forget old answers again.
+    pub fn may_forget(&self, now_ms: u64, every_ms: u64) -> bool {
+        self.counters.may_forget(now_ms, every_ms)
+    }
+
     /// A session begins.
     ///
     /// # Errors

@@ -1,0 +1,165 @@
+//! The states of sessions, remembered by the one thread that writes them.
+//!
+//! Every event asks for the state of its session, mostly several times, and each question to a
+//! store goes to another thread or another machine and back. Nobody else writes states: a store has
+//! one server, and its guests write keys of the API only. So what was written last is what is there.
+
+use super::records::folder;
+use assay_ledger::keyed::{KeyRange, Pair, Store, StoreError, Writes};
+use std::collections::HashMap;
+
+/// What is remembered at most, in bytes of keys and values. Then it begins anew.
+const BYTES_MAX: usize = 32 << 20;
+
+/// A store beside what is known of it.
+pub(super) struct Remembering {
+    store: Box<dyn Store>,
+    known: HashMap<String, Vec<u8>>,
+    bytes: usize,
+}
+
+impl Remembering {
+    /// With nothing known.
+    pub(super) fn new(store: Box<dyn Store>) -> Remembering {
+        Remembering { store, known: HashMap::new(), bytes: 0 }
+    }
+
+    fn remember(&mut self, key: &str, value: &[u8]) {
+        self.forget(key);
+        if self.bytes + key.len() + value.len() > BYTES_MAX {
+            self.forget_all();
+        }
+        self.bytes += key.len() + value.len();
+        self.known.insert(key.to_string(), value.to_vec());
+    }
+
+    fn forget(&mut self, key: &str) {
+        if let Some(value) = self.known.remove(key) {
+            self.bytes -= key.len() + value.len();
+        }
+    }
+
+    fn forget_all(&mut self) {
+        self.known.clear();
+        self.bytes = 0;
+    }
+}
+
+fn is_state(key: &str) -> bool {
+    key.strip_prefix(folder::STATES).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl Store for Remembering {
+    fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        if let Some(value) = self.known.get(key) {
+            return Ok(Some(value.clone()));
+        }
+        let value = self.store.get(key)?;
+        if let Some(value) = value.as_ref().filter(|_| is_state(key)) {
+            self.remember(key, value);
+        }
+        Ok(value)
+    }
+
+    fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+        self.store.scan(range, limit)
+    }
+
+    fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+        let committed = self.store.commit(writes);
+        if committed.is_err() {
+            // What is there now is for the store to say.
+            self.forget_all();
+            return committed;
+        }
+        for (key, value) in writes.iter().filter(|(key, _)| is_state(key)) {
+            match value {
+                Some(value) => self.remember(key, value),
+                None => self.forget(key),
+            }
+        }
+        committed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    /// A store that counts questions, and refuses to write when it is told to.
+    #[derive(Clone, Default)]
+    struct Counting(Arc<Mutex<(BTreeMap<String, Vec<u8>>, usize, bool)>>);
+
+    impl Store for Counting {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            let mut inner = self.0.lock().expect("no panic");
+            inner.1 += 1;
+            Ok(inner.0.get(key).cloned())
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            Ok(Vec::new())
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            let mut inner = self.0.lock().expect("no panic");
+            if inner.2 {
+                return Err(StoreError::Size { key: "any".into(), bytes: 0 });
+            }
+            for (key, value) in writes {
+                match value {
+                    Some(value) => drop(inner.0.insert(key.clone(), value.clone())),
+                    None => drop(inner.0.remove(key)),
+                }
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn states_are_asked_for_once_and_are_what_was_written_last() {
+        let below = Counting::default();
+        let mut store = Remembering::new(Box::new(below.clone()));
+        let asked = || below.0.lock().expect("no panic").1;
+        let put = |key: &str, value: Option<&[u8]>| {
+            Writes::from([(key.to_string(), value.map(<[u8]>::to_vec))])
+        };
+        assert_eq!(store.get("states/w/s").expect("read"), None);
+        assert_eq!(store.get("states/w/s").expect("read"), None, "absence is not remembered");
+        assert_eq!(asked(), 2);
+        store.commit(&put("states/w/s", Some(b"1"))).expect("written");
+        assert_eq!(store.get("states/w/s").expect("read"), Some(b"1".to_vec()));
+        assert_eq!(asked(), 2, "it is known");
+        store.commit(&put("states/w/s", Some(b"22"))).expect("written");
+        assert_eq!(store.get("states/w/s").expect("read"), Some(b"22".to_vec()));
+        below.0.lock().expect("no panic").2 = true;
+        assert!(store.commit(&put("states/w/s", Some(b"3"))).is_err());
+        assert_eq!(store.get("states/w/s").expect("read"), Some(b"22".to_vec()));
+        assert_eq!(asked(), 3, "after an error the store is asked");
+        below.0.lock().expect("no panic").2 = false;
+        store.commit(&put("states/w/s", None)).expect("written");
+        assert_eq!(store.get("states/w/s").expect("read"), None);
+        // What others may write is never remembered.
+        for key in ["keys/k", "statesmen/x", "requests/r"] {
+            store.commit(&put(key, Some(b"1"))).expect("written");
+            let before = asked();
+            assert_eq!(store.get(key).expect("read"), Some(b"1".to_vec()));
+            assert_eq!(asked(), before + 1, "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_has_an_end() {
+        let mut store = Remembering::new(Box::new(Counting::default()));
+        let large = vec![0; 1 << 20];
+        for number in 0..100 {
+            let key = format!("states/w/{number}");
+            store.commit(&Writes::from([(key, Some(large.clone()))])).expect("written");
+            assert!(store.bytes <= BYTES_MAX, "{number}");
+            let there: usize = store.known.iter().map(|(k, v)| k.len() + v.len()).sum();
+            assert_eq!(there, store.bytes);
+        }
+    }
+}
