@@ -90,13 +90,20 @@ mod tests {
 
     /// A store that counts questions, and refuses to write when it is told to.
     #[derive(Clone, Default)]
-    struct Counting(Arc<Mutex<(BTreeMap<String, Vec<u8>>, usize, bool)>>);
+    struct Counting(Arc<Mutex<Inner>>);
+
+    #[derive(Default)]
+    struct Inner {
+        pairs: BTreeMap<String, Vec<u8>>,
+        asked: usize,
+        refuses: bool,
+    }
 
     impl Store for Counting {
         fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
             let mut inner = self.0.lock().expect("no panic");
-            inner.1 += 1;
-            Ok(inner.0.get(key).cloned())
+            inner.asked += 1;
+            Ok(inner.pairs.get(key).cloned())
         }
 
         fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
@@ -105,13 +112,13 @@ mod tests {
 
         fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
             let mut inner = self.0.lock().expect("no panic");
-            if inner.2 {
+            if inner.refuses {
                 return Err(StoreError::Size { key: "any".into(), bytes: 0 });
             }
             for (key, value) in writes {
                 match value {
-                    Some(value) => drop(inner.0.insert(key.clone(), value.clone())),
-                    None => drop(inner.0.remove(key)),
+                    Some(value) => drop(inner.pairs.insert(key.clone(), value.clone())),
+                    None => drop(inner.pairs.remove(key)),
                 }
             }
             Ok(())
@@ -122,7 +129,7 @@ mod tests {
     fn states_are_asked_for_once_and_are_what_was_written_last() {
         let below = Counting::default();
         let mut store = Remembering::new(Box::new(below.clone()));
-        let asked = || below.0.lock().expect("no panic").1;
+        let asked = || below.0.lock().expect("no panic").asked;
         let put = |key: &str, value: Option<&[u8]>| {
             Writes::from([(key.to_string(), value.map(<[u8]>::to_vec))])
         };
@@ -134,11 +141,11 @@ mod tests {
         assert_eq!(asked(), 2, "it is known");
         store.commit(&put("states/w/s", Some(b"22"))).expect("written");
         assert_eq!(store.get("states/w/s").expect("read"), Some(b"22".to_vec()));
-        below.0.lock().expect("no panic").2 = true;
+        below.0.lock().expect("no panic").refuses = true;
         assert!(store.commit(&put("states/w/s", Some(b"3"))).is_err());
         assert_eq!(store.get("states/w/s").expect("read"), Some(b"22".to_vec()));
         assert_eq!(asked(), 3, "after an error the store is asked");
-        below.0.lock().expect("no panic").2 = false;
+        below.0.lock().expect("no panic").refuses = false;
         store.commit(&put("states/w/s", None)).expect("written");
         assert_eq!(store.get("states/w/s").expect("read"), None);
         // What others may write is never remembered.
