@@ -158,8 +158,10 @@ fn descendants(root: u32) -> Vec<u32> {
     all
 }
 
-/// A port that is free, on a loopback address no other server of these tests has.
-fn free_address() -> SocketAddr {
+/// A port that is free, on a loopback address no other server of these tests has. While a server is
+/// down, its clients go on trying from another address, so that none of them takes the port for its
+/// own end: on 127.0.0.1 one of thousands of attempts even connects to itself.
+pub fn free_address() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let [.., high, low] = std::process::id().to_be_bytes();

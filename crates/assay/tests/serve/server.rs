@@ -1,6 +1,7 @@
 //! A server under test: the real binary in a directory of its own.
 
 use super::client::{ANSWER_MAX, Answer, Events, Frame, request};
+use super::database::free_address;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Error};
@@ -74,7 +75,7 @@ impl Server {
     pub fn begin(directory: &Path, setup: Setup) -> Server {
         let data = directory.join("data");
         let key = make_key_with(&data, "default", &setup.env);
-        let (child, address) = spawn(&data, "127.0.0.1:0", &setup);
+        let (child, address) = spawn(&data, &free_address().to_string(), &setup);
         Server { data, address, key, child, setup, _directory: None }
     }
 

@@ -58,12 +58,25 @@ impl Client {
     }
 }
 
+/// Tells everybody when something panics, so that the first word is also the last.
+pub struct Alarm<'a>(pub &'a World);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_broken.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
 /// What all of them share.
 pub struct World {
     address: SocketAddr,
     key: String,
     pub acknowledged: AtomicUsize,
     pub is_over: AtomicBool,
+    /// Something panicked: nobody need go on.
+    pub is_broken: AtomicBool,
     pub began: Instant,
     /// Something has happened: an acknowledgement, a restart.
     pub happened: Condvar,
@@ -77,6 +90,7 @@ impl World {
             key: server.key.clone(),
             acknowledged: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             began: Instant::now(),
             happened: Condvar::new(),
             quiet: Mutex::new(()),
@@ -85,6 +99,7 @@ impl World {
 
     fn check_time(&self) {
         assert!(self.began.elapsed() < ALL_MAX, "it takes too long");
+        assert!(!self.is_broken.load(Ordering::SeqCst), "something else has panicked");
     }
 
     /// Waits until something happens, or for a moment.

@@ -13,7 +13,7 @@ mod judge;
 
 use super::database::Database;
 use super::server::{Server, Setup};
-use clients::{Client, World};
+use clients::{Alarm, Client, World};
 use serde_json::{Value, json};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -75,6 +75,7 @@ fn run(name: &str, mut database: Option<Database>, kills: usize) {
         .collect();
     std::thread::scope(|scope| {
         let world = &world;
+        let _alarm = Alarm(world);
         let senders: Vec<_> =
             clients.iter().map(|client| scope.spawn(move || world.send_all(client))).collect();
         for client in &clients {
