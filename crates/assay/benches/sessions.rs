@@ -19,6 +19,7 @@ const SINGLE_COMMITS: usize = 300;
 const GROUP_COMMITS: usize = 150;
 /// What a request with an event writes: the event, the state, the answer, and when to forget it.
 const REQUEST_VALUES: [usize; 4] = [150, 450, 350, 4];
+const ANSWER_TIME: Duration = Duration::from_secs(4);
 const APPEND_TIME: Duration = Duration::from_secs(8);
 const IDLE_STREAMS: usize = 1000;
 const ACTIVE_STREAMS: usize = 200;
@@ -37,7 +38,8 @@ fn main() {
     let data = directory.path().join("data");
     let mut server = Server::start(&data);
     let sessions: Vec<String> = (0..ACTIVE_STREAMS).map(|_| server.session()).collect();
-    appends(&server, &sessions, bare);
+    let answers = bare_answers(&server);
+    appends(&server, &sessions, bare, answers);
     idle_streams(&server, &sessions);
     active_streams(&server, &sessions);
     server.kill();
@@ -69,21 +71,21 @@ fn bare_store(directory: &Path) -> f64 {
     rate
 }
 
-/// Every request appends one event and is durable when it is answered.
-fn appends(server: &Server, sessions: &[String], bare: f64) {
-    let until = Instant::now() + APPEND_TIME;
-    let times: Vec<f64> = std::thread::scope(|scope| {
+/// What all clients do at once, again and again: how long each took, in milliseconds.
+fn at_once(
+    server: &Server,
+    for_so_long: Duration,
+    call: impl Fn(&mut Line, usize, usize) -> (u16, String) + Sync,
+) -> Vec<f64> {
+    let until = Instant::now() + for_so_long;
+    std::thread::scope(|scope| {
+        let call = &call;
         let client = |number: usize| {
-            let session = &sessions[number];
             move || {
-                let mut line = server.connect();
-                let body = json!({"events": [{"type": "user.interrupt"}]}).to_string();
-                let mut times = Vec::new();
+                let (mut line, mut times) = (server.connect(), Vec::new());
                 while Instant::now() < until {
-                    let key = format!("idempotency-key: {number}-{}\r\n", times.len());
-                    let path = format!("/v1/sessions/{session}/events");
                     let began = Instant::now();
-                    let (status, answer) = line.call("POST", &path, &key, &body);
+                    let (status, answer) = call(&mut line, number, times.len());
                     assert_eq!(status, 200, "{answer}");
                     times.push(began.elapsed().as_secs_f64() * 1e3);
                 }
@@ -92,12 +94,30 @@ fn appends(server: &Server, sessions: &[String], bare: f64) {
         };
         let clients: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(client(number))).collect();
         clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect()
+    })
+}
+
+/// Requests that touch no store: what HTTP takes here, of the server and of its clients together.
+fn bare_answers(server: &Server) -> f64 {
+    let times = at_once(server, ANSWER_TIME, |line, _, _| line.call("GET", "/health", "", ""));
+    let rate = times.len() as f64 / ANSWER_TIME.as_secs_f64();
+    println!("  the server: requests that touch no store\n    {rate:10.0} requests/s");
+    rate
+}
+
+/// Every request appends one event and is durable when it is answered.
+fn appends(server: &Server, sessions: &[String], bare: f64, answers: f64) {
+    let body = json!({"events": [{"type": "user.interrupt"}]}).to_string();
+    let times = at_once(server, APPEND_TIME, |line, number, count| {
+        let key = format!("idempotency-key: {number}-{count}\r\n");
+        line.call("POST", &format!("/v1/sessions/{}/events", sessions[number]), &key, &body)
     });
     let rate = times.len() as f64 / APPEND_TIME.as_secs_f64();
     let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
     println!("  the server: appends, each with an idempotency key");
     println!("    {rate:10.0} requests/s   p50 {p50:8.2} ms   p99 {p99:8.2} ms");
     println!("    {:10.2} of the disk's group commits (aim: 0.50)", rate / bare);
+    println!("    {:10.2} of the requests that touch no store", rate / answers);
 }
 
 fn idle_streams(server: &Server, sessions: &[String]) {
