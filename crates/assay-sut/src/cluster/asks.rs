@@ -228,10 +228,11 @@ impl Inner {
                 self.spec.name
             )),
         };
-        Quiescence {
-            pending: shown(&described.pending, "pending"),
-            converged: shown(&described.converged, "converged"),
-        }
+        let converged = match (&described.converged, self.names.len()) {
+            (None, 1) => Shown::Yes("there is one node, and no replica to differ from".to_string()),
+            (converged, _) => shown(converged, "converged"),
+        };
+        Quiescence { pending: shown(&described.pending, "pending"), converged }
     }
 
     fn holds(&self, holds: &HoldsSpec) -> Shown {

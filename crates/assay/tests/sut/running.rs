@@ -77,6 +77,20 @@ fn a_single_node_needs_nobody() {
 }
 
 #[test]
+fn one_node_has_no_replicas_and_of_several_somebody_has_to_say() {
+    let described = "[quiescence.converged]\nget = \"http:/dump\"\nsame = [\"/state\"]\n";
+    for (nodes, is_known) in [(1, true), (3, false)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let spec = kv_with(described, "");
+        let cluster =
+            launch(&spec, nodes, json!({}), directory.path(), Wiring::Proxied).expect("it starts");
+        let converged = cluster.quiescence().converged;
+        let is_yes = matches!(converged, Shown::Yes(_));
+        assert_eq!(is_yes, is_known, "{nodes} nodes: {converged:?}");
+    }
+}
+
+#[test]
 fn commands_are_asked_as_well_as_nodes() {
     let commands = r#"
 [roles.odd]
