@@ -26,7 +26,7 @@ pub struct SharpnessRow {
     pub planted: u64,
     /// Copies that the checker refuted.
     pub caught: u64,
-    /// Of those planted, the copies that are anomalous by construction. Only these count.
+    /// Of those planted, the copies that are anomalous by construction: of these none may be missed.
     pub certain: u64,
     /// Of these, the copies that the checker refuted.
     pub certain_caught: u64,
@@ -49,15 +49,17 @@ pub struct Sharpness {
 }
 
 impl Sharpness {
-    /// As a fact for the verdict of a run. A checker for which nothing certain could be planted
-    /// has not shown anything, and one sharp checker does not stand in for another: then nobody
-    /// tried.
+    /// As a fact for the verdict of a run. Where nothing certain could be planted, a checker has
+    /// shown something only by what it caught nevertheless: it let the history itself pass. One
+    /// sharp checker does not stand in for another: then nobody tried.
     pub fn verdict(&self) -> Calibration {
         let mut checkers: Vec<&str> = self.rows.iter().map(|row| row.checker.as_str()).collect();
         checkers.dedup();
-        let untried = |name: &&str| {
-            self.rows.iter().filter(|row| row.checker == *name).all(|row| row.certain == 0)
+        let of = |name: &str, what: fn(&SharpnessRow) -> u64| -> u64 {
+            self.rows.iter().filter(|row| row.checker == name).map(what).sum()
         };
+        let untried =
+            |name: &&str| of(name, |row| row.certain) == 0 && of(name, |row| row.caught) == 0;
         if checkers.is_empty() || checkers.iter().any(untried) {
             let missed = self.rows.iter().any(|row| row.certain > row.certain_caught);
             // Worse than not to have tried is to have tried and missed.
@@ -65,10 +67,20 @@ impl Sharpness {
                 return Calibration::NotDone;
             }
         }
-        Calibration::Done {
-            planted: self.rows.iter().map(|row| row.certain).sum(),
-            caught: self.rows.iter().map(|row| row.certain_caught).sum(),
+        let (mut planted, mut caught) = (0, 0);
+        for name in checkers {
+            match of(name, |row| row.certain) {
+                0 => {
+                    planted += of(name, |row| row.caught);
+                    caught += of(name, |row| row.caught);
+                }
+                certain => {
+                    planted += certain;
+                    caught += of(name, |row| row.certain_caught);
+                }
+            }
         }
+        Calibration::Done { planted, caught }
     }
 }
 

@@ -195,14 +195,22 @@ impl Inquiry<'_, '_> {
     ) -> Result<(), TrialError> {
         let otherwise = other_draws(smallest);
         if let Some(other) = other_generator(&otherwise) {
-            let record = (self.run)("blame-other-generator", &other, Purpose::Blame)?;
-            let (name, is_violation) = (&other.workload.generator, record.is_violation());
-            tells.other_generator = Some(name.clone());
-            tells.other_generator_shows_it = Some(is_violation);
+            let name = &other.workload.generator;
             let line = format!("with another generator ({name}, seed {}): ", other.seed);
-            tells.lines.push(line + shows(is_violation));
-            if is_violation {
-                return Ok(());
+            match (self.run)("blame-other-generator", &other, Purpose::Blame) {
+                // Not every client can do what every generator asks for.
+                Err(TrialError::Missing(why)) => {
+                    tells.lines.push(format!("{line}not tried: {}", why.join("; ")));
+                }
+                record => {
+                    let is_violation = record?.is_violation();
+                    tells.other_generator = Some(name.clone());
+                    tells.other_generator_shows_it = Some(is_violation);
+                    tells.lines.push(line + shows(is_violation));
+                    if is_violation {
+                        return Ok(());
+                    }
+                }
             }
         }
         let record = (self.run)("blame-other-draws", &otherwise, Purpose::Blame)?;

@@ -2,7 +2,7 @@
 
 use crate::support::{appends, limits, panel, register};
 use assay_history::History;
-use assay_judge::{Limits, Sharpness};
+use assay_judge::{Limits, Sharpness, SharpnessRow};
 use assay_oracle::sketch;
 use assay_verdict::{Calibration, Sharpness as Sharp};
 use serde_json::json;
@@ -160,6 +160,30 @@ fn a_refuted_history_calibrates_nobody_and_no_checker_stands_in_for_another() {
     let sharpness = panel(&names, json!({})).calibrate(&register(200, true), 5, 1, &limits());
     assert!(sharpness.rows.iter().any(|row| row.certain > 0));
     assert_eq!(sharpness.verdict(), Calibration::NotDone, "{sharpness:#?}");
+}
+
+#[test]
+fn what_a_checker_caught_counts_where_nothing_was_certain() {
+    let row = |checker: &str, [planted, caught, certain, certain_caught]: [u64; 4]| SharpnessRow {
+        checker: checker.to_string(),
+        kind: "lost-ack".to_string(),
+        planted,
+        caught,
+        certain,
+        certain_caught,
+    };
+    let done = |planted, caught| Calibration::Done { planted, caught };
+    let rows = [
+        (vec![row("a", [10, 10, 10, 10]), row("b", [10, 9, 0, 0])], done(19, 19)),
+        (vec![row("a", [10, 10, 10, 9]), row("b", [10, 10, 0, 0])], done(20, 19)),
+        (vec![row("a", [10, 10, 10, 10]), row("b", [10, 0, 0, 0])], Calibration::NotDone),
+        (vec![row("a", [10, 10, 4, 4]), row("a", [9, 2, 0, 0])], done(4, 4)),
+    ];
+    for (rows, wanted) in rows {
+        let (cut, notes) = (Vec::new(), Vec::new());
+        let sharpness = Sharpness { seed: 1, asked: 10, rows, cut, notes };
+        assert_eq!(sharpness.verdict(), wanted, "{sharpness:#?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,24 @@ fn first() -> TrialSpec {
 }
 
 #[test]
+fn a_generator_that_the_client_does_not_know_is_left_out_and_other_draws_are_tried() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    let mut run = |name: &str, spec: &TrialSpec, _: Purpose| match name {
+        "blame-other-generator" => Err(TrialError::Missing(vec!["it has register".to_string()])),
+        _ if spec.windows.is_empty() => Ok(clean(spec)),
+        _ => Ok(refuted(spec, 500)),
+    };
+    let found = investigate(&refuted(&first(), 500), ALL, &events, &mut run).expect("no trouble");
+    assert_eq!((found.tells.other_generator.as_deref(), found.reproduced()), (None, true));
+    assert_eq!(found.tells.other_draws_show_it, Some(true));
+    let untried = |line: &String| line.ends_with("not tried: it has register");
+    assert!(found.tells.lines.iter().any(untried), "{:?}", found.tells.lines);
+    assert_eq!(found.tells.blame(), Blame::Sut, "{:?}", found.tells);
+}
+
+#[test]
 fn what_is_not_needed_is_left_out_and_the_system_is_blamed() {
     let needs = |spec: &TrialSpec| {
         let has_fault = spec.windows.iter().any(|window| window.id == "part-asym-1");
