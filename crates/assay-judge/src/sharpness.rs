@@ -26,7 +26,7 @@ pub struct SharpnessRow {
     pub planted: u64,
     /// Copies that the checker refuted.
     pub caught: u64,
-    /// Of those planted, the copies that are anomalous by construction: of these none may be missed.
+    /// Of those planted, the copies that are anomalous by construction: none may be missed.
     pub certain: u64,
     /// Of these, the copies that the checker refuted.
     pub certain_caught: u64,

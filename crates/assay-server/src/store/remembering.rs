@@ -2,7 +2,7 @@
 //!
 //! Every event asks for the state of its session, mostly several times, and each question to a
 //! store goes to another thread or another machine and back. Nobody else writes states: a store has
-//! one server, and its guests write keys of the API only. So what was written last is what is there.
+//! one server, and its guests write keys of the API only. What was written last is what is there.
 
 use super::records::folder;
 use assay_ledger::keyed::{KeyRange, Pair, Store, StoreError, Writes};
