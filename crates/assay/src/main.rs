@@ -11,10 +11,12 @@ mod gallery;
 mod output;
 mod progress;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     say_that_panics_are_bugs();
+    take_all_descriptors();
     // A checker's panic is caught where the verdict is made: it leaves a file undecided. Any other
     // ends here.
     let run = std::panic::catch_unwind(|| match args::Cli::read() {
@@ -22,6 +24,15 @@ fn main() -> ExitCode {
         Err(error) => args::usage_error(&error),
     });
     run.unwrap_or(exit::Exit::Bug).into()
+}
+
+/// Every link, client and probe of a run is a socket here, and while a node is frozen those of
+/// everybody who tries again pile up: more than the 1,024 that most shells allow. Without a
+/// descriptor not even a fault can be healed, so as many are taken as one may have.
+fn take_all_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // Who may not raise it goes on with what there is.
+    let _as_before = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// `assay ... | head` ends quietly: printing to a closed pipe panics in Rust, and that one is no
