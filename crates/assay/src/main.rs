@@ -14,6 +14,9 @@ mod progress;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 
+/// Descriptors that a run may need.
+const DESCRIPTORS: u64 = 16_384;
+
 fn main() -> ExitCode {
     say_that_panics_are_bugs();
     take_all_descriptors();
@@ -28,11 +31,15 @@ fn main() -> ExitCode {
 
 /// Every link, client and probe of a run is a socket here, and while a node is frozen those of
 /// everybody who tries again pile up: more than the 1,024 that most shells allow. Without a
-/// descriptor not even a fault can be healed, so as many are taken as one may have.
+/// descriptor not even a fault can be healed. Nodes inherit it, so it is not more than is needed.
 fn take_all_descriptors() {
     let limit = getrlimit(Resource::Nofile);
-    // Who may not raise it goes on with what there is.
-    let _as_before = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let wanted = limit.maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    if limit.current.is_some_and(|current| current < wanted) {
+        // Who may not raise it goes on with what there is.
+        let raised = Rlimit { current: Some(wanted), ..limit };
+        let _as_before = setrlimit(Resource::Nofile, raised);
+    }
 }
 
 /// `assay ... | head` ends quietly: printing to a closed pipe panics in Rust, and that one is no
