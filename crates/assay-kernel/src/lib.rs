@@ -13,6 +13,7 @@
 //! - [`jail`]: pieces of a sandbox: namespaces that are left, limits that begin with a program.
 //! - [`net`]: networks with a namespace for each node, and what happens to packets there.
 
+mod aside;
 pub mod cgroup;
 mod device;
 pub mod inside;

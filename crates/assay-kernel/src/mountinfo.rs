@@ -1,9 +1,9 @@
-//! What is mounted where: `/proc/self/mountinfo`.
+//! What is mounted where: `/proc/self/mountinfo`, and that of others.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One mount.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +24,12 @@ pub(crate) struct Mount {
 
 /// All mounts this process sees, in the order they were made.
 pub(crate) fn mounts() -> io::Result<Vec<Mount>> {
-    let text = std::fs::read("/proc/self/mountinfo")?;
+    mounts_of(Path::new("/proc/self"))
+}
+
+/// All mounts a process sees, by its directory in /proc.
+pub(crate) fn mounts_of(process: &Path) -> io::Result<Vec<Mount>> {
+    let text = std::fs::read(process.join("mountinfo"))?;
     Ok(text.split(|byte| *byte == b'\n').filter_map(parse).collect())
 }
 

@@ -1,6 +1,7 @@
 //! A network namespace, held by a descriptor: it goes when nobody holds it any longer.
 #![allow(unsafe_code)] // unshare(2) of a thread.
 
+use crate::aside::aside;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
@@ -50,8 +51,4 @@ impl Space {
 /// Moves the calling thread into a network namespace. One system call, fit for a child before exec.
 pub(super) fn enter(space: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(space, Some(LinkNameSpaceType::Network))?)
-}
-
-fn aside<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
-    std::thread::scope(|scope| scope.spawn(work).join().expect("the work does not panic"))
 }

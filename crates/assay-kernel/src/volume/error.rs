@@ -66,15 +66,18 @@ pub enum VolumeError {
     },
     /// It was mounted again and does not take what is written.
     #[error(
-        "{}: is mounted again and still cannot be written: {source}. Another mount namespace may \
-         hold the old mount: end it and heal again",
-        path.display()
+        "{}: is mounted again and still cannot be written: {source}. {} in another mount \
+         namespace: end that and heal again",
+        path.display(),
+        if holders.is_empty() { "Something may hold the old mount" } else { holders }
     )]
     StillBroken {
         /// The mount point.
         path: PathBuf,
         /// What a write got.
         source: io::Error,
+        /// Who keeps the old mount, as far as that can be seen.
+        holders: String,
     },
 }
 

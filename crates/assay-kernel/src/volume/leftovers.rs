@@ -1,7 +1,8 @@
 //! What somebody who was killed left mounted: found by where it lies, and removed.
 
+use super::elsewhere;
 use super::error::{VolumeError, at};
-use super::loop_device::{detach, has_image, image_of};
+use super::loop_device::{detach, has_image, image_of, number_of};
 use crate::mountinfo::{Mount, mounts};
 use crate::paths::whole;
 use crate::wait::wait_for;
@@ -101,6 +102,8 @@ fn release(device: &Path, image: &Path) -> Result<String, String> {
     let shown = device.display();
     let free = || (!has_image(device, image)).then_some(());
     if wait_for(Duration::ZERO, free).is_none() {
+        let number = number_of(device).map_err(|error| at(device, "look at")(error).to_string())?;
+        let _held = elsewhere::unmount(number);
         match detach(device) {
             Ok(()) => {}
             // ENXIO: it had no image any more.
@@ -110,7 +113,11 @@ fn release(device: &Path, image: &Path) -> Result<String, String> {
     }
     match wait_for(CLEAR_TIME_MAX, free) {
         Some(()) => Ok(format!("{shown}: free, was {}", image.display())),
-        None => Err(format!("{shown}: still has {}: end whoever uses it", image.display())),
+        None => {
+            let held = number_of(device).map(elsewhere::unmount).unwrap_or_default().join(", ");
+            let held = if held.is_empty() { "whoever uses it".to_string() } else { held };
+            Err(format!("{shown}: still has {}: end {held}", image.display()))
+        }
     }
 }
 

@@ -82,10 +82,9 @@ impl LoopDevice {
             };
             match configure(&file, &backing) {
                 Ok(()) => {
-                    let rdev = file.metadata().map_err(at(&path, "look at"))?.rdev();
-                    let (major, minor) = (rustix::fs::major(rdev), rustix::fs::minor(rdev));
+                    let device = number_of(&path).map_err(at(&path, "look at"))?;
                     let (file, image) = (Some(file), image.to_path_buf());
-                    return Ok(LoopDevice { file, image, path, device: Device { major, minor } });
+                    return Ok(LoopDevice { file, image, path, device });
                 }
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
                 Err(error) => return Err(at(&path, "attach the image to")(error)),
@@ -104,6 +103,12 @@ impl Drop for LoopDevice {
         let _freed =
             wait_for(RELEASE_TIME_MAX, || (!has_image(&self.path, &self.image)).then_some(()));
     }
+}
+
+/// The number of a device.
+pub(crate) fn number_of(path: &Path) -> io::Result<Device> {
+    let rdev = path.metadata()?.rdev();
+    Ok(Device { major: rustix::fs::major(rdev), minor: rustix::fs::minor(rdev) })
 }
 
 /// The image that a device has now. A path of the kernel's: without links, and of a file that was

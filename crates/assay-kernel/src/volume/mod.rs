@@ -25,6 +25,7 @@
 //! [`clear`] go through the mounts and the loop devices below a directory. So keep the image and
 //! the mount point below the directory of the run.
 
+mod elsewhere;
 mod error;
 mod leftovers;
 mod loop_device;
@@ -171,8 +172,8 @@ impl Volume {
             }
             match self.mount_again().map(|()| self.prove()) {
                 Ok(Ok(())) => Some(Ok(())),
-                // The old mount may live on elsewhere for a moment, for instance in a mount
-                // namespace that was just made; then this mounts the same broken one again.
+                // The old mount lives on elsewhere, for instance in a mount namespace that was
+                // just made: then this has mounted the same broken one again.
                 Ok(Err(source)) => {
                     trouble = Some(source);
                     None
@@ -183,6 +184,7 @@ impl Volume {
         let broken = || VolumeError::StillBroken {
             path: self.mount_point.clone(),
             source: trouble.unwrap_or_else(|| io::ErrorKind::TimedOut.into()),
+            holders: elsewhere::unmount(self.device()).join(", "),
         };
         revived.unwrap_or_else(|| Err(broken()))
     }
@@ -205,6 +207,8 @@ impl Volume {
         while self.is_mounted()? {
             self.unmount()?;
         }
+        // Who does not let go is named if it turns out to matter.
+        let _held = elsewhere::unmount(self.device());
         make::mount(&self.loop_device.path, &self.mount_point)
     }
 
@@ -254,5 +258,6 @@ impl Drop for Volume {
     /// and goes with its last user.
     fn drop(&mut self) {
         let _undone = leftovers::unmount(&self.mount_point, DROP_TIME_MAX);
+        let _held = elsewhere::unmount(self.device());
     }
 }

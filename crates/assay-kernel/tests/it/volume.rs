@@ -1,6 +1,6 @@
 //! Disks that lose power, fill up and turn read-only.
 
-use super::support::{may_mount, wait_until};
+use super::support::{Kept, may_mount, wait_until};
 use assay_kernel::volume::{
     Answer, Leftover, VOLUME_BYTES_MIN, Volume, VolumeError, clear, leftovers, probe,
 };
@@ -109,6 +109,34 @@ fn read_only_is_erofs_for_files_that_are_open_too_until_it_is_mounted_again() {
     assert_eq!(volume.answer().expect("asked"), Answer::Writable);
     let text = std::fs::read(volume.mount_point().join("file")).expect("it is there");
     assert_eq!(text, b"before");
+}
+
+/// Somebody who has copies of all mounts, as a container that was started meanwhile.
+fn other_namespace() -> Kept {
+    let holder = Kept::start(Command::new("unshare").args(["--mount", "sleep", "1000"]));
+    let comm = format!("/proc/{}/comm", holder.0.id());
+    wait_until("it has its namespace", || {
+        std::fs::read_to_string(&comm).is_ok_and(|comm| comm == "sleep\n")
+    });
+    holder
+}
+
+#[test]
+fn a_copy_of_the_mount_in_another_namespace_keeps_nothing_from_coming_back_or_going() {
+    let Some((directory, volume)) = volume() else { return };
+    write(&volume, "file", b"synced").sync_all().expect("synced");
+    let holder = other_namespace();
+    volume.cut_power().expect("cut");
+    volume.power_up().expect("the copy does not keep the broken one alive");
+    let text = std::fs::read(volume.mount_point().join("file")).expect("it is there");
+    assert_eq!(text, b"synced");
+    volume.turn_read_only().expect("turned");
+    let second = other_namespace();
+    volume.turn_writable().expect("writable again");
+    let third = other_namespace();
+    drop(volume);
+    assert_eq!(leftovers(directory.path()).expect("listed"), []);
+    [holder, second, third].into_iter().for_each(Kept::end);
 }
 
 #[test]
