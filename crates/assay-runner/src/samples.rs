@@ -87,6 +87,7 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
             shown: true,
         },
         bypasses: Vec::new(),
+        turned_away: 0,
         clock_jumps: 0,
         log: LogRecord { lines: 10, ..LogRecord::default() },
         elections: None,

@@ -75,7 +75,8 @@ pub(super) async fn serve(link: Arc<Link>, socket: UdpSocket, limits: DatagramLi
         if senders.get(&source).is_none_or(|sender| sender.taker != taker) {
             let refuses = link.watch().borrow().iter().any(|r| r.admission == Admission::Refuse);
             if refuses || senders.len() >= limits.senders_max {
-                link.connections.refused.add(1);
+                let counters = &link.connections;
+                if refuses { &counters.refused } else { &counters.turned_away }.add(1);
                 continue;
             }
             let Ok(sender) = admit(&link, &socket, source, taker, begun).await else {

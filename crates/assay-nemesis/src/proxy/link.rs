@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
-/// Connections open at the same time on one link; more are refused and counted.
+/// Connections open at the same time on one link; more are turned away and counted.
 const CONNECTIONS_MAX: u64 = 4096;
 /// How long the other side may take to accept a connection.
 const DIAL_TIME_MAX: Duration = Duration::from_secs(10);
@@ -32,6 +32,8 @@ pub(crate) struct Link {
     pub(crate) flows: [FlowCounters; 2],
     open: AtomicU64,
     dials: DialPorts,
+    /// For the connections of all links together.
+    room: Arc<Semaphore>,
     seed: u64,
     connection_number: AtomicU64,
     /// The way of a probe with datagrams: who sends it, and who takes it instead of the other side.
@@ -49,7 +51,12 @@ enum End {
 }
 
 impl Link {
-    pub(crate) fn new(upstream: SocketAddr, dials: DialPorts, seed: u64) -> Link {
+    pub(crate) fn new(
+        upstream: SocketAddr,
+        dials: DialPorts,
+        room: Arc<Semaphore>,
+        seed: u64,
+    ) -> Link {
         Link {
             upstream,
             layers: Mutex::new(Vec::new()),
@@ -59,6 +66,7 @@ impl Link {
             flows: Default::default(),
             open: AtomicU64::new(0),
             dials,
+            room,
             seed,
             connection_number: AtomicU64::new(0),
             probe: Mutex::new(None),
@@ -135,15 +143,22 @@ impl Link {
     /// Takes a connection, unless the rules refuse it or there are too many.
     fn admit(self: Arc<Link>, client: TcpStream) {
         let refuses = self.rules.borrow().iter().any(|r| r.admission == Admission::Refuse);
-        if refuses || self.open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+        if refuses {
             hang_up(&client);
             self.connections.refused.add(1);
             return;
         }
+        let is_full = self.open.load(Ordering::Relaxed) >= CONNECTIONS_MAX;
+        let Some(place) = self.room.clone().try_acquire_owned().ok().filter(|_| !is_full) else {
+            hang_up(&client);
+            self.connections.turned_away.add(1);
+            return;
+        };
         self.open.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
             self.connection(client).await;
             self.open.fetch_sub(1, Ordering::Relaxed);
+            drop(place);
         });
     }
 

@@ -37,17 +37,21 @@ pub use probe::Probe;
 pub use rules::{Admission, DELAY_MAX, Delay, Direction, Flow, Rules, Transport};
 
 use link::{Link, Whose, serve_shared};
+use rustix::process::{Resource, getrlimit};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 /// Links of one mesh: a hundred nodes that all talk to each other.
 pub const LINKS_MAX: usize = 10_000;
 /// Threads that carry the bytes.
 const WORKERS: usize = 2;
+/// Descriptors that are reckoned with where there is no limit.
+const DESCRIPTORS_MAX: u64 = 1 << 20;
 
 /// A link of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,6 +97,7 @@ pub struct Mesh {
     links: RwLock<Vec<(LinkInfo, Arc<Link>)>>,
     layers: AtomicU64,
     dials: DialPorts,
+    room: Arc<Semaphore>,
     /// Connections that probes have made.
     probes: AtomicU64,
     /// Held by a probe with datagrams: a link can tell one from others, not two.
@@ -110,8 +115,8 @@ impl Mesh {
             .build()?;
         let (links, layers) = (RwLock::default(), AtomicU64::new(0));
         let (dials, probing) = (DialPorts::default(), Mutex::new(()));
-        let probes = AtomicU64::new(0);
-        Ok(Mesh { runtime: Some(runtime), links, layers, dials, probes, probing, seed })
+        let (probes, room) = (AtomicU64::new(0), Arc::new(Semaphore::new(room())));
+        Ok(Mesh { runtime: Some(runtime), links, layers, dials, room, probes, probing, seed })
     }
 
     /// Adds a link to `upstream` and listens for it on a free port of this machine.
@@ -170,7 +175,8 @@ impl Mesh {
         }
         let id = LinkId(links.len());
         let seed = self.seed ^ ((id.0 as u64 + 1) << 32);
-        let link = Arc::new(Link::new(upstream, self.dials.clone(), seed));
+        let room = Arc::clone(&self.room);
+        let link = Arc::new(Link::new(upstream, self.dials.clone(), room, seed));
         let (from, to) = (from.to_string(), to.to_string());
         links.push((LinkInfo { id, from, to, listen, upstream, transport }, Arc::clone(&link)));
         Ok((id, link))
@@ -259,6 +265,14 @@ impl Mesh {
     fn runtime(&self) -> &Runtime {
         self.runtime.as_ref().expect("the runtime is there until the mesh is dropped")
     }
+}
+
+/// How many connections all links together may have open, two sockets each: they take half of the
+/// descriptors of this process. While a node is frozen, those of everybody who tries again pile up,
+/// and without a descriptor for a look at the node it could not be resumed.
+fn room() -> usize {
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(DESCRIPTORS_MAX);
+    usize::try_from(descriptors.min(DESCRIPTORS_MAX) / 4).unwrap_or(1)
 }
 
 impl Drop for Mesh {

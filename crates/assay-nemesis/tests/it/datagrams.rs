@@ -211,7 +211,7 @@ fn quiet_senders_are_forgotten_and_too_many_are_not_let_in() {
     one.send(b"kept").expect("it is taken");
     wait_until("it is held", || mesh.counts(link).request.chunks_held == 1);
     two.send(b"late").expect("it is taken");
-    wait_until("there is no room", || mesh.counts(link).connections.refused == 1);
+    wait_until("there is no room", || mesh.counts(link).connections.turned_away == 1);
     silent(&one);
     assert_eq!(mesh.counts(link).connections.expired, 0, "something of its is on its way");
     mesh.lift(held);

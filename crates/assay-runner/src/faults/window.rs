@@ -29,6 +29,8 @@ const LOOK_STEP: Duration = Duration::from_millis(20);
 const ROLE_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a node may take to end in its turn.
 const GONE_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long healing is tried again. What fails after a longer wait of its own is not repeated.
+const HEAL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// What became of a window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -380,8 +382,16 @@ impl Stage<'_> {
         });
     }
 
+    /// Heals, and tries again if it cannot be done at first: a machine may be out of something for
+    /// a moment, and a fault that stays is the end of the trial.
     fn heal(&self, record: &mut WindowRecord, mut guard: Guard) {
-        match guard.heal() {
+        let until = Instant::now() + HEAL_TIME_MAX;
+        let mut healed = guard.heal();
+        while healed.is_err() && Instant::now() < until {
+            std::thread::sleep(LOOK_STEP);
+            healed = guard.heal();
+        }
+        match healed {
             Ok(healed) => {
                 record.parts.extend(healed.parts);
                 record.undone.extend(healed.undone);

@@ -71,6 +71,13 @@ pub fn judge(
     let judgement = panel.judge(&history, &limits());
     record.judged = JudgedRecord::of(&judgement, &history);
     record.judged.groups = panel.groups(&history);
+    if record.turned_away > 0 {
+        record.judged.evidence.push(format!(
+            "proxies had no descriptors for {} connections and hung them up: `ulimit -n` with a \
+             larger number gives them more",
+            record.turned_away
+        ));
+    }
     let lacks = lacks(panel, record);
     lower(&mut record.judged.history, lacks);
     if judgement.outcome == Outcome::Upheld {

@@ -44,6 +44,8 @@ const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_STEP: Duration = Duration::from_millis(50);
 /// How long one of the last reads may take.
 const FINAL_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long all of them may wait for answers; the others are asked, too, and not waited for as long.
+const FINALS_TIME_MAX: Duration = Duration::from_secs(60);
 /// Added to a declared convergence window, because the last read takes a moment, too.
 const SETTLE_MARGIN: Duration = Duration::from_millis(50);
 /// How often a call of the setup is tried.
@@ -218,6 +220,8 @@ impl Trial<'_> {
         let counts = recorder.counts();
         let after = self.cluster.signal("elections", None);
         let bypasses = self.cluster.bypasses();
+        let links = self.cluster.mesh().snapshot();
+        let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
         self.cluster.stop();
         let logs: Vec<PathBuf> =
             (0..names.len()).map(|node| self.cluster.log_path(node).to_path_buf()).collect();
@@ -243,6 +247,7 @@ impl Trial<'_> {
             windows,
             quiescence,
             bypasses,
+            turned_away,
             clock_jumps: clock.jumps() + recorder.backwards(),
             log: logs::scan(logs.iter().map(PathBuf::as_path), self.around.system.ordinary_lines()),
             elections: after.zip(elections).map(|(after, before)| after.saturating_sub(before)),
@@ -438,6 +443,7 @@ impl Trial<'_> {
         // By a process of its own; these reads take no part in the rate.
         let process = crew.new_process();
         let mut settled = false;
+        let until = Instant::now() + FINALS_TIME_MAX + self.settle_time();
         while let Some(call) = script.next() {
             if self.around.interrupted.load(Ordering::Relaxed) {
                 return Err(TrialError::Interrupted);
@@ -446,8 +452,10 @@ impl Trial<'_> {
                 std::thread::sleep(self.settle_time());
                 settled = true;
             }
+            let left = until.saturating_duration_since(Instant::now());
+            let patience = left.clamp(REST_STEP, FINAL_TIME_MAX);
             let reply = crew
-                .alone(process, client.as_mut(), &call, FINAL_TIME_MAX)
+                .alone(process, client.as_mut(), &call, patience)
                 .map_err(|error| trouble("cannot write the history", error))?;
             script.observe(&call, &reply);
         }

@@ -35,6 +35,9 @@ pub struct TrialRecord {
     pub quiescence: QuiescenceRecord,
     /// Connections that went around the proxies.
     pub bypasses: Vec<String>,
+    /// Connections that proxies had no descriptors for.
+    #[serde(default)]
+    pub turned_away: u64,
     /// How often the clock of the recorder jumped.
     pub clock_jumps: u64,
     /// The search of the system's log.

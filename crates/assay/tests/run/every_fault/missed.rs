@@ -7,7 +7,9 @@
 //! [`landing`](super::landing).
 
 use super::landing::closed;
-use super::{CASES, Case, is_not_to_be_had, laid_out_with, one_fault, plan_with, problems_of};
+use super::{
+    CASES, Case, WRONG_ROUND_MS, is_not_to_be_had, laid_out_with, one_fault, plan_with, problems_of,
+};
 use crate::support::{events, replaced, run, text};
 use serde_json::Value;
 
@@ -89,7 +91,7 @@ fn named(case: &Case) -> &'static str {
 
 /// How long a fault is on, in milliseconds: a round has to have room for its turns.
 fn length_ms(case: &Case) -> u32 {
-    if case.fault.starts_with("roll") { 5_400 } else { LENGTH_MS }
+    if case.fault.starts_with("roll") { WRONG_ROUND_MS } else { LENGTH_MS }
 }
 
 fn case(fault: &str, network: &str) -> &'static Case {
@@ -106,7 +108,8 @@ fn problem(group: &[(&str, &str)]) -> Option<String> {
         let length = length_ms(case);
         let one = one_fault((at, length), (fault, target, with), (injector, victim));
         // It happens once in a trial of smoke: the next of its kind would begin after the end.
-        faults += &replaced(&one, &format!("every = \"{}ms\"", length + 1_300), AGAIN_LATER);
+        let once = format!("every = \"{}ms\"", length + 1_300);
+        faults += &if length == LENGTH_MS { replaced(&one, &once, AGAIN_LATER) } else { one };
         at += length + STEP_MS - LENGTH_MS;
     }
     let (scratch, plan) = laid_out_with(&plan_with(&faults, at + 500, cases[0]), cases[0]);

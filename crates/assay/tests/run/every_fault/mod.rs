@@ -78,8 +78,8 @@ const CASES: [Case; 52] = [
     ),
     case(
         ("roll-wrong", "proxies", "all"),
-        "down = \"1500ms\"",
-        ("killed >= 3 and restarted >= 3", "metric(\"term\") >= 1 within 12s"),
+        "down = \"3s\"",
+        ("killed >= 3 and restarted >= 3", "metric(\"term\") >= 1 within 20s"),
         Nothing,
     ),
     case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
@@ -233,6 +233,9 @@ fn beside_the_node(beside: Beside) -> Option<[&'static str; 2]> {
     }
 }
 
+/// Three turns, each longer than an election: a leader that is back before that goes on leading.
+const WRONG_ROUND_MS: u32 = 3 * 3_400;
+
 /// A fault of a plan that happens once in a trial of smoke.
 fn one_fault(
     (at, length): (u32, u32),
@@ -252,11 +255,11 @@ fn plan(case: &Case) -> String {
     let Case { fault, target, with, injector, victim, .. } = case;
     let length = match case.beside {
         Downtime => 1500,
-        // Three turns, each longer than an election.
-        _ if *fault == "roll-wrong" => 5400,
+        _ if *fault == "roll-wrong" => WRONG_ROUND_MS,
         // Taking memory takes time.
         Greed => 3500,
-        _ if case.victim == SILENT => 2600,
+        // A disk is filled first, and a node notices when it writes next.
+        _ if case.victim == SILENT => 4_000,
         _ => 1200,
     };
     let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));
@@ -278,7 +281,8 @@ fn plan_with(faults: &str, smoke_ms: u32, case: &Case) -> String {
     let to = plan.find("[model]").expect("and what comes after them");
     let plan = format!("{}{faults}{}", &plan[..from], &plan[to..]);
     let plan = replaced(&plan, "faults = 3", "faults = 2");
-    let hardening = format!("duration = \"{}ms\"", 14_000.max(smoke_ms + 1_000));
+    // Time for two of each.
+    let hardening = format!("duration = \"{}ms\"", 14_000.max(2 * smoke_ms + 1_000));
     let plan = replaced(&plan, "duration = \"6s\"", &hardening);
     let plan = replaced(&plan, "duration = \"3s\"", &format!("duration = \"{smoke_ms}ms\""));
     let plan = match case.beside {
