@@ -49,7 +49,9 @@ pub const CATALOG: &[CatalogRow] = &[
             heal: "the owner of the system starts the node again",
         },
         caveat: "loses no byte the kernel has taken: this is no power loss; a supervisor may \
-                 restart at once, so identity is pid and start time",
+                 restart at once, so identity is pid and start time; of `clients` and \
+                 `some-clients` it hits their own processes, and the next operation of each \
+                 starts a new one",
     },
     CatalogRow {
         id: "term",
@@ -75,7 +77,8 @@ pub const CATALOG: &[CatalogRow] = &[
             heal: "SIGCONT; state is no longer T",
         },
         caveat: "the kernel goes on acknowledging TCP, so this is no partition; children are not \
-                 stopped with their parent",
+                 stopped with their parent; of `clients` and `some-clients` it hits their own \
+                 processes",
     },
     CatalogRow {
         id: "ctr-restart",

@@ -84,8 +84,18 @@ impl Fault {
 }
 
 /// Words before a target that pick nodes when the fault begins.
-pub const ROLES: [&str; 9] =
-    ["leader", "follower", "minority", "majority", "any", "all", "one", "clients", "others"];
+pub const ROLES: [&str; 10] = [
+    "leader",
+    "follower",
+    "minority",
+    "majority",
+    "any",
+    "all",
+    "one",
+    "clients",
+    "some-clients",
+    "others",
+];
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use crate::event::{Events, Purpose, RunEvent};
 use crate::facts::{self, ArmFacts, Setting};
 use crate::faults::action;
 use crate::faults::counters::uncounted;
+use crate::faults::needs;
 use crate::faults::target::Target;
 use crate::files::{read_json, write_json};
 use crate::frozen::{self, Frozen};
@@ -112,7 +113,7 @@ impl Workshop<'_> {
             Err(TrialError::Missing(lacks)) => missing.extend(lacks),
             Err(error) => missing.push(error.to_string()),
         }
-        missing.extend(crate::faults::needs::lacks_network(first.system.network));
+        missing.extend(needs::lacks_network(first.system.network));
         if let Err(why) = trial::panel(&first.check) {
             missing.push(why);
         }
@@ -344,6 +345,10 @@ fn unknown_targets(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
             "roll-wrong" | "rolling-wrong-order" => Target::parse("leader").ok(),
             _ => None,
         };
+        if needs::hits_clients(window) && !system.has_client_processes() {
+            let why = "Assay itself speaks to these nodes, so that clients are no processes";
+            return Some(format!("{} of {}: {why}", window.fault, window.target));
+        }
         let why = [Some(target), asks].into_iter().flatten();
         let why = why.into_iter().find_map(|target| target.unknown(&names, &roles))?;
         Some(format!("{} of {}: {why}", window.fault, window.target))

@@ -1,6 +1,6 @@
 //! Which client does the operations: the one place where kinds of clients are told apart.
 
-use crate::adapter::{AdapterClient, AdapterConfig};
+use crate::adapter::{AdapterClient, AdapterConfig, ClientProcesses};
 use crate::command::Scope;
 use crate::maelstrom::{MaelstromClient, MaelstromConfig, Workload};
 use crate::spec::{ClientSpec, GENERATOR_OPTION};
@@ -15,6 +15,13 @@ use std::path::PathBuf;
 pub(crate) enum ClientKind {
     /// A driver that comes with Assay, by name.
     Driver(String),
+    /// The same in a process of its own.
+    DriverApart {
+        /// The program that has the drivers.
+        assay: String,
+        /// Which of them.
+        name: String,
+    },
     /// A process that does operations for us.
     Adapter {
         /// How it is started.
@@ -30,7 +37,7 @@ pub(crate) enum ClientKind {
 }
 
 /// Whom a client talks to.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// Where clients reach each node.
     pub(crate) addresses: Vec<SocketAddr>,
@@ -50,11 +57,13 @@ pub(crate) struct Reach {
     pub(crate) options: BTreeMap<String, Value>,
     /// Where an adapter's own words go.
     pub(crate) log: PathBuf,
+    /// Where its process is listed.
+    pub(crate) among: ClientProcesses,
 }
 
 impl ClientKind {
-    /// The kind a description asks for.
-    pub(crate) fn of(client: &ClientSpec, scope: &Scope) -> ClientKind {
+    /// The kind a description asks for; `apart`: in a process of its own, whatever it is.
+    pub(crate) fn of(client: &ClientSpec, scope: &Scope, apart: bool) -> ClientKind {
         if client.maelstrom {
             return ClientKind::Maelstrom { workload: client.workload.clone() };
         }
@@ -67,26 +76,36 @@ impl ClientKind {
                     .map(|(name, template)| (name.clone(), scope.text(template)))
                     .collect(),
             },
-            None => ClientKind::Driver(client.builtin.clone().unwrap_or_default()),
+            None => {
+                let name = client.builtin.clone().unwrap_or_default();
+                match apart {
+                    true => ClientKind::DriverApart { assay: scope.assay.clone(), name },
+                    false => ClientKind::Driver(name),
+                }
+            }
         }
     }
 
     /// Makes a client.
     pub(crate) fn open(&self, reach: Reach) -> Result<Box<dyn Client>, ClientError> {
-        let Reach { addresses, names, own, seed, client, session, generator, options, log } = reach;
+        let Reach { addresses, names, own, generator, options, session, .. } = reach.clone();
         match self {
             ClientKind::Driver(name) => {
                 let target = Target { addresses, names, own, generator, options, session };
                 assay_drivers::open(name, target)
             }
+            ClientKind::DriverApart { assay, name } => {
+                let session = session.to_string();
+                let argv = [assay, "client", name, "--session", &session].map(str::to_string);
+                let mut config = AdapterConfig::new(argv.to_vec());
+                // It ends when a fault ends it, and never by itself.
+                config.restarts_max = u64::MAX;
+                adapter(config, reach)
+            }
             ClientKind::Adapter { argv, environment } => {
                 let mut config = AdapterConfig::new(argv.clone());
                 config.environment = environment.iter().cloned().collect();
-                (config.log, config.client, config.seed) = (log, client, seed);
-                (config.names, config.addresses, config.own) = (names, addresses, own);
-                config.options.extend(options);
-                config.options.insert(GENERATOR_OPTION.to_string(), generator.into());
-                Ok(Box::new(AdapterClient::start(config)?))
+                adapter(config, reach)
             }
             ClientKind::Maelstrom { workload } => {
                 let workload = maelstrom_workload(workload.as_deref(), &generator)?;
@@ -100,6 +119,14 @@ impl ClientKind {
             }
         }
     }
+}
+
+fn adapter(mut config: AdapterConfig, reach: Reach) -> Result<Box<dyn Client>, ClientError> {
+    (config.log, config.client, config.seed) = (reach.log, reach.client, reach.seed);
+    (config.names, config.addresses, config.own) = (reach.names, reach.addresses, reach.own);
+    config.options.extend(reach.options);
+    config.options.insert(GENERATOR_OPTION.to_string(), reach.generator.into());
+    Ok(Box::new(AdapterClient::start_among(config, reach.among)?))
 }
 
 /// The Maelstrom workload for a generator, unless the description names one.
@@ -150,6 +177,7 @@ mod tests {
             options: [("prefix".to_string(), "register.".into()), ("depth".into(), 3.into())]
                 .into(),
             log: directory.path().join("log"),
+            among: ClientProcesses::default(),
         };
         let _client = ClientKind::Adapter { argv, environment: Vec::new() }.open(reach);
         let line = std::fs::read_to_string(heard).expect("it was told");
@@ -173,6 +201,7 @@ mod tests {
                 generator: "register".to_string(),
                 options: BTreeMap::new(),
                 log: PathBuf::new(),
+                among: ClientProcesses::default(),
             };
             let mut client =
                 ClientKind::Maelstrom { workload: None }.open(reach).expect("a client");

@@ -1,4 +1,4 @@
-//! What nodes are equipped with before they start.
+//! What nodes and clients are equipped with before they start.
 //!
 //! Some faults cannot be brought in from outside: a disk that can lose its power has to be there
 //! when a node writes its first byte, and system calls can be answered only of a process that was
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// Where the images of volumes are, in a run directory.
 const IMAGES: &str = "volumes";
 
-/// What every node of a cluster gets. The default is nothing.
+/// What every node of a cluster gets, and every client. The default is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gear {
     /// System calls that can be answered in the kernel's place.
@@ -29,6 +29,8 @@ pub struct Gear {
     pub groups: bool,
     /// A clock that libfaketime can move.
     pub clock: bool,
+    /// Clients that are processes of their own, also if their driver is built in.
+    pub clients_apart: bool,
 }
 
 impl Gear {
@@ -44,6 +46,7 @@ impl Gear {
             volume_bytes: self.volume_bytes.max(other.volume_bytes),
             groups: self.groups || other.groups,
             clock: self.clock || other.clock,
+            clients_apart: self.clients_apart || other.clients_apart,
         }
     }
 }

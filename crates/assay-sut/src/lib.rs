@@ -42,7 +42,7 @@ mod template;
 
 pub use adapter::{
     AdapterClient, AdapterConfig, AdapterCounts, AdapterWatch, READY_TIME_MAX, RESTARTS_MAX,
-    UNANSWERED_MAX,
+    UNANSWERED_MAX, serve as serve_client,
 };
 pub use assay_drivers::{Client, ClientError, KvClient};
 pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};

@@ -117,6 +117,15 @@ pub enum Command {
     /// Try the sandbox in which tools of agents run: run, tool.
     #[command(subcommand)]
     Sandbox(SandboxCommand),
+    /// Be a client with a built-in driver: started by Assay itself, so that a fault can hit it.
+    #[command(hide = true)]
+    Client {
+        /// The driver.
+        driver: String,
+        /// A number that no other client has.
+        #[arg(long)]
+        session: u32,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

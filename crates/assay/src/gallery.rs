@@ -156,7 +156,7 @@ entries![
     ),
     (
         "redis-lock-expiry",
-        "late requests of a former holder get through unless tokens are compared",
+        "a holder that was paused writes after its lease is over, unless tokens are compared",
         "Kleppmann, How to do distributed locking, 2016",
         ["stale-token-accepted"],
         [41, 57]

@@ -2,7 +2,7 @@
 
 use super::needs;
 use super::rolling::Order;
-use super::target::{Chosen, Lookup, Side, Target, TargetError};
+use super::target::{Chosen, Lookup, Side, Target, TargetError, draw};
 use crate::spec::{Options, WindowSpec};
 use assay_kernel::cgroup::Group;
 use assay_kernel::net::{Network, PacketRule};
@@ -98,6 +98,9 @@ pub enum PrepareError {
     /// A node has no process.
     #[error("node {0} does not run")]
     NotRunning(String),
+    /// Clients have no processes.
+    #[error("no client is a process of its own now")]
+    NoClients,
 }
 
 /// What the system is now, as far as faults need to know.
@@ -108,6 +111,8 @@ pub struct Scene<'s> {
     pub links: Vec<LinkInfo>,
     /// The processes of a node, the one that was started first; none while it does not run.
     pub processes: &'s dyn Fn(usize) -> Vec<Process>,
+    /// The processes of each client.
+    pub clients: &'s dyn Fn() -> Vec<Vec<Process>>,
     /// The directory of a node.
     pub data: &'s dyn Fn(usize) -> PathBuf,
     /// Where the system calls of a node are answered, if they are.
@@ -140,6 +145,15 @@ pub fn check(
         return Err(PrepareError::Elsewhere { id: id.to_string(), why });
     }
     let target = Target::parse(&window.target)?;
+    match target {
+        _ if needs::hits_clients(window) => {}
+        Target::Nodes(Side::SomeClients) => return Err(TargetError::SomeClients.into()),
+        Target::Nodes(Side::Clients) if id.row().group == "Process" => {
+            let (id, target) = (id.to_string(), window.target.clone());
+            return Err(PrepareError::WrongTarget { id, needed: "nodes", target });
+        }
+        _ => {}
+    }
     let several = matches!(
         target,
         Target::Nodes(Side::All | Side::Minority | Side::Majority | Side::Several(_))
@@ -278,6 +292,9 @@ impl Maker<'_> {
     }
 
     fn process(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        if needs::hits_clients(self.window) {
+            return self.clients(rng);
+        }
         let chosen = self.nodes(rng)?;
         let mut processes = Vec::new();
         for &node in &chosen.nodes {
@@ -296,6 +313,26 @@ impl Maker<'_> {
             _ => (Action::Kill(processes), chosen.nodes.clone()),
         };
         Ok(Prepared { killed, ..self.prepared(&self.names(&chosen).join(", "), action) })
+    }
+
+    /// Clients that are processes of their own: whoever uses them starts them again.
+    fn clients(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
+        let all = (self.scene.clients)();
+        let wanted = match self.target {
+            Target::Nodes(Side::SomeClients) => all.len().div_ceil(2),
+            _ => all.len(),
+        };
+        let chosen = draw(all.len(), wanted, rng);
+        let processes: Vec<Process> = chosen.iter().flat_map(|&one| all[one].clone()).collect();
+        if processes.is_empty() {
+            return Err(PrepareError::NoClients);
+        }
+        let action = match self.id.name() {
+            "pause" => Action::Pause(processes),
+            "term" => Action::Terminate(processes),
+            _ => Action::Kill(processes),
+        };
+        Ok(self.prepared(&format!("{} of {}", chosen.len(), all.len()), action))
     }
 
     fn partition(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {

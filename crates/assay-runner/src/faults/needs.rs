@@ -4,6 +4,7 @@
 //! it does not give is missing, with the sentence that says what to do; nothing weaker takes its
 //! place under the same name.
 
+use super::target::{Side, Target};
 use crate::spec::WindowSpec;
 use assay_kernel::cgroup::{self, Controller};
 use assay_kernel::notify::{self, Watch};
@@ -39,11 +40,20 @@ pub fn gear(fault: &str) -> Gear {
 pub fn gear_of(window: &WindowSpec) -> Gear {
     match is_preloaded(window) {
         true => Gear { clock: true, ..Gear::default() },
+        false if hits_clients(window) => Gear { clients_apart: true, ..Gear::default() },
         false => {
             let named = assay_plan::faults::Fault::named(&window.fault);
             gear(named.map_or(&window.fault, |row| row.id))
         }
     }
+}
+
+/// Whether a fault hits the processes of clients, which have to have some then.
+pub fn hits_clients(window: &WindowSpec) -> bool {
+    let named = assay_plan::faults::Fault::named(&window.fault).map_or("", |row| row.id);
+    let target = Target::parse(&window.target);
+    matches!(named, "kill9" | "term" | "pause")
+        && matches!(target, Ok(Target::Nodes(Side::Clients | Side::SomeClients)))
 }
 
 /// Whether a clock is to be moved by libfaketime.

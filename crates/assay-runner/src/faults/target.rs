@@ -25,6 +25,8 @@ pub enum Side {
     Others,
     /// The clients.
     Clients,
+    /// Half of them, drawn: processes only, for all clients share their links.
+    SomeClients,
     /// All of these: `n1, n2`.
     Several(Vec<Side>),
 }
@@ -66,6 +68,9 @@ pub enum TargetError {
         /// Why.
         why: String,
     },
+    /// Clients are told apart by their processes only.
+    #[error("`some-clients` are processes: only kill9, term and pause hit them, and nobody beside")]
+    SomeClients,
     /// A side without anybody.
     #[error("`{0}` hits nobody in a system of this size")]
     Nobody(String),
@@ -97,6 +102,7 @@ fn side(text: &str) -> Result<Side, TargetError> {
         "majority" => Side::Majority,
         "others" => Side::Others,
         "clients" => Side::Clients,
+        "some-clients" => Side::SomeClients,
         node if node.bytes().any(|b| b.is_ascii_digit()) => Side::Node(node.to_string()),
         role => Side::Role(role.to_string()),
     })
@@ -146,6 +152,7 @@ impl Lookup<'_> {
         let count = self.names.len();
         let nodes = match side {
             Side::Clients => return Ok(Chosen { nodes: Vec::new(), clients: true }),
+            Side::SomeClients => return Err(TargetError::SomeClients),
             Side::Several(sides) => return self.several(sides, rng),
             Side::Others => return Err(TargetError::Nobody("others".to_string())),
             Side::Node(name) => {
@@ -225,7 +232,7 @@ impl Lookup<'_> {
 }
 
 /// So many different numbers below `count`, in order.
-fn draw(count: usize, wanted: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
+pub(super) fn draw(count: usize, wanted: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
     let mut all: Vec<usize> = (0..count).collect();
     let wanted = wanted.min(count);
     for place in 0..wanted {

@@ -210,6 +210,10 @@ impl Stage<'_> {
                 links: decoy
                     .map_or(links.clone(), |decoy| decoy.links(&spec.id, &links, cluster.mesh())),
                 processes: &|node| decoy.map_or_else(|| cluster.processes(node), Decoy::processes),
+                clients: &|| {
+                    let all = || cluster.client_processes();
+                    decoy.map_or_else(all, |decoy| vec![decoy.processes()])
+                },
                 data: &|node| {
                     decoy.map_or_else(|| data(node), |decoy| decoy.data(&data(node), file))
                 },

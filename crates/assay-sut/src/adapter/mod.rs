@@ -29,12 +29,16 @@
 //! of times, and one that says what makes no sense is given up: an adapter that is wrong about one
 //! thing cannot be believed about another.
 
+mod among;
 mod config;
 mod process;
 mod protocol;
+mod serve;
 mod watch;
 
+pub(crate) use among::ClientProcesses;
 pub use config::{AdapterConfig, READY_TIME_MAX, RESTARTS_MAX, UNANSWERED_MAX};
+pub use serve::serve;
 pub use watch::{AdapterCounts, AdapterWatch};
 
 use crate::json_lines::LINE_BYTES_MAX;
@@ -64,6 +68,8 @@ pub struct AdapterClient {
     /// Calls that were given up before they were answered: their answers may still come.
     unanswered: BTreeSet<u64>,
     watch: AdapterWatch,
+    /// Where its processes are listed.
+    among: ClientProcesses,
 }
 
 /// Why a call cannot be made: then nothing was sent, and the operation has failed.
@@ -79,9 +85,17 @@ enum Meaning {
 impl AdapterClient {
     /// Starts the adapter and waits until it is ready.
     pub fn start(config: AdapterConfig) -> Result<AdapterClient, ClientError> {
+        AdapterClient::start_among(config, ClientProcesses::default())
+    }
+
+    /// The same as one of several.
+    pub(crate) fn start_among(
+        config: AdapterConfig,
+        among: ClientProcesses,
+    ) -> Result<AdapterClient, ClientError> {
         config.check().map_err(|message| ClientError { message })?;
-        let (watch, unanswered) = (AdapterWatch::default(), BTreeSet::new());
-        let mut client = AdapterClient { config, process: None, id_last: 0, unanswered, watch };
+        let (watch, unanswered, process) = (AdapterWatch::default(), BTreeSet::new(), None);
+        let mut client = AdapterClient { config, process, id_last: 0, unanswered, watch, among };
         client.spawn().map_err(|message| ClientError { message })?;
         let until = Instant::now() + client.config.ready_time_max;
         client.await_ready(until).map_err(|NotNow(message)| ClientError { message })?;
@@ -95,7 +109,7 @@ impl AdapterClient {
 
     fn spawn(&mut self) -> Result<(), String> {
         let command = self.config.command()?;
-        let process = AdapterProcess::spawn(command)
+        let process = AdapterProcess::spawn(command, &self.among)
             .map_err(|error| format!("cannot start `{}`: {error}", self.config.program()))?;
         // Were it not taken, the adapter would be gone, which is heard as well.
         process.say(self.config.init().line());

@@ -5,6 +5,7 @@
 //! one that does not write leaves its reader waiting. So both are done by threads, and a call only
 //! waits for what comes out of a channel, as long as it wants.
 
+use super::among::{ClientProcesses, Listed};
 use super::protocol::Answer;
 use crate::json_lines::{LineBuffer, READ_BYTES_MAX};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -45,10 +46,15 @@ pub(crate) struct AdapterProcess {
     child: Child,
     lines: SyncSender<Vec<u8>>,
     pub(crate) heard: Receiver<Heard>,
+    /// Only while it runs can a fault hit it.
+    _listed: Option<Listed>,
 }
 
 impl AdapterProcess {
-    pub(crate) fn spawn(mut command: Command) -> io::Result<AdapterProcess> {
+    pub(crate) fn spawn(
+        mut command: Command,
+        among: &ClientProcesses,
+    ) -> io::Result<AdapterProcess> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
         let stdin = child.stdin.take().expect("standard input is a pipe");
@@ -56,7 +62,8 @@ impl AdapterProcess {
         let (lines, to_write) = sync_channel(WAITING_LINES_MAX);
         let (hears, heard) = sync_channel(WAITING_ANSWERS_MAX);
         // From here on dropping kills, also if a thread cannot be started.
-        let process = AdapterProcess { child, lines, heard };
+        let _listed = among.list(child.id());
+        let process = AdapterProcess { child, lines, heard, _listed };
         let thread = |name: &str| std::thread::Builder::new().name(format!("adapter-{name}"));
         thread("in").spawn(move || write_lines(stdin, &to_write))?;
         thread("out").spawn(move || read_answers(stdout, &hears))?;

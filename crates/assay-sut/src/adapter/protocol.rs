@@ -69,6 +69,13 @@ impl Say {
 }
 
 impl Answer {
+    /// The line, with its line feed.
+    pub(crate) fn line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(self).expect("strings, numbers and JSON values encode");
+        line.push(b'\n');
+        line
+    }
+
     /// Reads a line without its line feed.
     pub(crate) fn parse(line: &[u8]) -> Result<Answer, NoAnswer> {
         serde_json::from_slice(line)

@@ -12,6 +12,7 @@ pub use start::Launch;
 pub(crate) use start::programs;
 pub use wires::{Peer, Wiring};
 
+use crate::adapter::ClientProcesses;
 use crate::bypass::Bypasses;
 use crate::clients::{ClientKind, Reach};
 use crate::command::Scope;
@@ -69,6 +70,9 @@ struct Inner {
     services: Services,
     /// Clients that were made so far.
     sessions: AtomicUsize,
+    /// Whether they are processes of their own, and which those are.
+    clients_apart: bool,
+    clients: ClientProcesses,
     started: Instant,
     stopping: (Mutex<bool>, Condvar),
     bypasses: Mutex<Bypasses>,
@@ -256,7 +260,7 @@ impl Cluster {
     /// If it cannot be made.
     pub fn client(&self, index: usize) -> Result<Box<dyn Client>, ClientError> {
         let inner = &self.inner;
-        let kind = ClientKind::of(&inner.described().client, &inner.scope);
+        let kind = ClientKind::of(&inner.described().client, &inner.scope, inner.clients_apart);
         let reach = Reach {
             addresses: self.client_addresses(),
             names: inner.names.clone(),
@@ -267,6 +271,7 @@ impl Cluster {
             generator: inner.generator.clone(),
             options: inner.scope.options.clone(),
             log: inner.directory.join("logs").join(format!("client-{index}.log")),
+            among: inner.clients.clone(),
         };
         match &inner.network {
             None => kind.open(reach),
@@ -274,9 +279,14 @@ impl Cluster {
         }
     }
 
+    /// The processes of each client that is one, or several, now.
+    pub fn client_processes(&self) -> Vec<Vec<Process>> {
+        self.inner.clients.groups()
+    }
+
     /// Whether a client costs no more than a connection: then there may be many of them.
     pub fn has_light_clients(&self) -> bool {
-        self.inner.described().client.command.is_none()
+        self.inner.described().client.command.is_none() && !self.inner.clients_apart
     }
 
     /// Where clients reach each node: the proxies.

@@ -3,6 +3,7 @@
 use super::node::{Mark, Node};
 use super::wires::{Wires, Wiring};
 use super::{Bypasses, Inner};
+use crate::adapter::ClientProcesses;
 use crate::clients::maelstrom_workload;
 use crate::command::Scope;
 use crate::error::SutError;
@@ -155,6 +156,8 @@ impl Attempt<'_> {
             directory: self.directory.clone(),
             services: Services::default(),
             sessions: AtomicUsize::new(0),
+            clients_apart: self.launch.gear.clients_apart,
+            clients: ClientProcesses::default(),
             started: Instant::now(),
             stopping: (Mutex::new(false), Condvar::new()),
             bypasses: Mutex::new(Bypasses::default()),

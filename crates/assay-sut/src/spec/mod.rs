@@ -127,6 +127,11 @@ impl SystemSpec {
         &self.described.node.ordinary
     }
 
+    /// Whether clients are processes of their own, or can be.
+    pub fn has_client_processes(&self) -> bool {
+        !self.described.client.maelstrom
+    }
+
     /// The roles that can be asked for.
     pub fn roles(&self) -> Vec<&str> {
         self.described.roles.keys().map(String::as_str).collect()

@@ -3,6 +3,7 @@
 mod adr;
 mod agent;
 mod check;
+mod client;
 pub mod desk;
 mod doctor;
 pub mod effect;
@@ -48,6 +49,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Check(args) => check::run(&args),
         Command::History(command) => history::run(command),
         Command::Kv(command) => kv::run(command),
+        Command::Client { driver, session } => client::run(&driver, session),
         Command::Serve(args) => serve::run(args),
         Command::Keys(command) => serve::keys(command),
         Command::Report(args) => report::run(&args),
