@@ -44,7 +44,7 @@ const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_STEP: Duration = Duration::from_millis(50);
 /// How long one of the last reads may take.
 const FINAL_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long all of them may wait for answers; the others are asked, too, and not waited for as long.
+/// How long all of them may wait for answers; those left are asked, too, and given little time.
 const FINALS_TIME_MAX: Duration = Duration::from_secs(60);
 /// Added to a declared convergence window, because the last read takes a moment, too.
 const SETTLE_MARGIN: Duration = Duration::from_millis(50);

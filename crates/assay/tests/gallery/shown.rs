@@ -1,6 +1,7 @@
 //! Pairs of twins that are quick enough to be run each time.
 
 use super::{assay, root};
+use assay_plan::faults::Fault;
 
 /// Entries, and the kind of anomaly that was published. Each pair takes less than a minute at the
 /// tier of smoke; they cover registers of transactions, ledgers, leases and queues.
@@ -26,6 +27,10 @@ fn quick_pairs_end_as_published() {
         let (landed, planned) = (&twin["faults_landed"], &twin["faults_planned"]);
         assert!(planned.as_u64() > Some(0) && landed == planned, "{twin}");
         assert!(twin["operations"].as_u64() > Some(0), "{twin}");
+        for one in twin["faults"].as_array().expect("faults") {
+            let name = one["fault"].as_str().unwrap_or_default();
+            assert!(Fault::named(name).is_some(), "no fault is called {name}: {twin}");
+        }
         let entry = QUICK.iter().find(|(entry, _)| twin["entry"] == *entry);
         let (_, kinds) = entry.expect("an entry that was asked for");
         let anomaly = twin["anomaly"].as_str().unwrap_or_default();

@@ -80,9 +80,12 @@ pub fn figures(landings: &[&Landing]) -> Vec<Figures> {
     by_fault.into_iter().map(one).collect()
 }
 
-/// `part-full` of `part-full-2 of leader (n1)`: windows of a fault are numbered.
+/// `part-full` of `seed 1: part-full-2 of leader (n1)`: windows of a fault are numbered, and said
+/// with the seed of their trial.
 fn fault_of(landing: &Landing) -> String {
-    let id = landing.fault.split_whitespace().next().unwrap_or_default();
+    let named = landing.fault.strip_prefix("seed ").and_then(|rest| rest.split_once(": "));
+    let named = named.map_or(landing.fault.as_str(), |(_seed, named)| named);
+    let id = named.split_whitespace().next().unwrap_or_default();
     match id.rsplit_once('-') {
         Some((fault, number)) if number.bytes().all(|b| b.is_ascii_digit()) => fault.to_string(),
         _ => id.to_string(),
@@ -101,8 +104,8 @@ mod tests {
             victim: Signal::counted("elections", 1, 1 + victim, 0),
         };
         let all = [
-            landing("leader-iso-1 of leader (n1)", 4, 1),
-            landing("leader-iso-2 of leader (n2)", 9, 2),
+            landing("seed 1: leader-iso-1 of leader (n1)", 4, 1),
+            landing("seed 12: leader-iso-2 of leader (n2)", 9, 2),
             landing("part-asym-1 of others -> leader", 0, 1),
         ];
         let words: Vec<String> =
