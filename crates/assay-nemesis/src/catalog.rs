@@ -51,7 +51,7 @@ pub const CATALOG: &[CatalogRow] = &[
         caveat: "loses no byte the kernel has taken: this is no power loss; a supervisor may \
                  restart at once, so identity is pid and start time; of `clients` and \
                  `some-clients` it hits their own processes, and the next operation of each \
-                 starts a new one",
+                 starts a new one, which knows nothing of what the old one held",
     },
     CatalogRow {
         id: "term",
@@ -63,7 +63,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "its shutdown lines; connections closed in order",
             heal: "the owner of the system starts the node again",
         },
-        caveat: "exercises the orderly path only and says nothing about durability",
+        caveat: "exercises the orderly path only and says nothing about durability; clients as \
+                 with kill9",
     },
     CatalogRow {
         id: "pause",
@@ -78,7 +79,7 @@ pub const CATALOG: &[CatalogRow] = &[
         },
         caveat: "the kernel goes on acknowledging TCP, so this is no partition; children are not \
                  stopped with their parent; of `clients` and `some-clients` it hits their own \
-                 processes",
+                 processes, with all they have started",
     },
     CatalogRow {
         id: "ctr-restart",

@@ -76,6 +76,8 @@ pub struct HealError {
     pub troubles: Vec<String>,
     /// What was undone nevertheless.
     pub undone: Vec<String>,
+    /// Whether trying again may help. A node that does not come back is news, and no bad luck.
+    pub may_pass: bool,
 }
 
 /// What a guard is made of: a fault that has just been injected.
@@ -190,7 +192,9 @@ impl Guard {
         self.sample();
         let mut proof = self.meter.idle_lines();
         let (mut undone, mut troubles) = self.deed.undo();
-        for result in self.restarted().into_iter().chain(self.verified()) {
+        let restarted = self.restarted();
+        let may_pass = restarted.iter().all(Result::is_ok);
+        for result in restarted.into_iter().chain(self.verified()) {
             match result {
                 Ok(line) => proof.push(line),
                 Err(trouble) => troubles.push(trouble),
@@ -204,7 +208,7 @@ impl Guard {
         }
         if !troubles.is_empty() {
             undone.append(&mut proof);
-            return Err(HealError { fault: self.fault.title(), troubles, undone });
+            return Err(HealError { fault: self.fault.title(), troubles, undone, may_pass });
         }
         let (landing, parts) = (self.landing(), self.injector.parts());
         let healed = Healed { landing, parts, undone, proof };

@@ -88,6 +88,7 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
         },
         bypasses: Vec::new(),
         turned_away: 0,
+        finals_cut: false,
         clock_jumps: 0,
         log: LogRecord { lines: 10, ..LogRecord::default() },
         elections: None,

@@ -28,6 +28,8 @@ pub(crate) enum ClientKind {
         argv: Vec<String>,
         /// What it finds in its environment, besides ours.
         environment: Vec<(String, String)>,
+        /// Whether faults end it: then it is started again however often.
+        apart: bool,
     },
     /// The nodes themselves speak Maelstrom.
     Maelstrom {
@@ -75,6 +77,7 @@ impl ClientKind {
                     .iter()
                     .map(|(name, template)| (name.clone(), scope.text(template)))
                     .collect(),
+                apart,
             },
             None => {
                 let name = client.builtin.clone().unwrap_or_default();
@@ -102,8 +105,11 @@ impl ClientKind {
                 config.restarts_max = u64::MAX;
                 adapter(config, reach)
             }
-            ClientKind::Adapter { argv, environment } => {
+            ClientKind::Adapter { argv, environment, apart } => {
                 let mut config = AdapterConfig::new(argv.clone());
+                if *apart {
+                    config.restarts_max = u64::MAX;
+                }
                 config.environment = environment.iter().cloned().collect();
                 adapter(config, reach)
             }
@@ -179,7 +185,8 @@ mod tests {
             log: directory.path().join("log"),
             among: ClientProcesses::default(),
         };
-        let _client = ClientKind::Adapter { argv, environment: Vec::new() }.open(reach);
+        let _client =
+            ClientKind::Adapter { argv, environment: Vec::new(), apart: false }.open(reach);
         let line = std::fs::read_to_string(heard).expect("it was told");
         let init: Value = serde_json::from_str(&line).expect("JSON");
         let told = serde_json::json!({"depth": 3, "generator": "register", "prefix": "register."});

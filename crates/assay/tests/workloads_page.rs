@@ -20,7 +20,8 @@ about themselves: a test fails when they differ (`ASSAY_BLESS=1` writes it anew)
 - **An open loop** (`rate`) makes calls due at evenly spaced times, whether or not earlier ones
   are done.
 - **At the end**, when nothing is under way, everything is read once more, and `dump` shows what
-  each replica holds. A reading that fails is tried again, five times at most. Checkers of
+  each replica holds. A reading that fails is tried again, five times at most. After
+  a minute without answers the rest is left out, and the trial cannot pass. Checkers of
   linearizability and of isolation judge the operations of their model; a `dump` is none of them.
 - **Sending again.** With the option `retries` a call of unknown outcome is sent again with the
   same id. A system that knows the id gives the second sending the outcome of the first, whose

@@ -1,6 +1,7 @@
 //! Copies of a mount that others hold. A new mount namespace begins with a copy of every mount
 //! there is, so a container or another run that was started meanwhile keeps a volume alive that we
-//! have unmounted: its power could not come back, its loop device never be free.
+//! have unmounted: its power could not come back, its loop device never be free. A namespace that no
+//! process is in, only a descriptor or a mount holds it, is not found.
 #![allow(unsafe_code)] // unshare(2) of a thread.
 
 use crate::aside::aside;
@@ -24,7 +25,10 @@ struct Holder {
 /// Takes a device away from all other mount namespaces. Who still has it, and why:
 /// `812 (sh): Invalid argument`. Namespaces of other users do not let go of what they began with.
 pub(super) fn unmount(device: Device) -> Vec<String> {
-    let stays = |holder: &Holder| Some(format!("{}: {}", named(holder), let_go(holder).err()?));
+    let stays = |holder: &Holder| {
+        let error = let_go(holder, device).err()?;
+        Some(format!("{}: {error}", named(holder)))
+    };
     holders(device).iter().filter_map(stays).collect()
 }
 
@@ -50,17 +54,27 @@ fn holders(device: Device) -> Vec<Holder> {
 }
 
 /// Unmounts in the namespace of a process.
-fn let_go(holder: &Holder) -> io::Result<()> {
+fn let_go(holder: &Holder, device: Device) -> io::Result<()> {
     let namespace = File::open(holder.process.join("ns/mnt"))?;
     aside(|| {
         // SAFETY: only this thread gets a working directory of its own, and it ends right after.
         unsafe { unshare_unsafe(UnshareFlags::FS) }?;
         move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?;
-        for point in &holder.points {
-            rustix::mount::unmount(point, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
-        }
-        Ok(())
+        // All that can be, whatever becomes of one.
+        let each: Vec<io::Result<()>> =
+            holder.points.iter().map(|point| unmount_one(point, device)).collect();
+        each.into_iter().collect()
     })
+}
+
+/// Unmounts a point, if it is the device that is seen there: somebody may have laid another mount
+/// over it, or the path mean something else to a process with another root.
+fn unmount_one(point: &Path, device: Device) -> io::Result<()> {
+    let seen = rustix::fs::lstat(point)?.st_dev;
+    if (rustix::fs::major(seen), rustix::fs::minor(seen)) != (device.major, device.minor) {
+        return Err(io::Error::other(format!("{} is something else there", point.display())));
+    }
+    Ok(rustix::mount::unmount(point, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?)
 }
 
 fn named(holder: &Holder) -> String {

@@ -31,7 +31,7 @@ const SENT_AT_ONCE_MAX: usize = 64;
 /// How many senders a link of datagrams knows, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DatagramLimits {
-    /// Senders known at the same time; datagrams of more are thrown away and counted as refused.
+    /// Senders known at the same time; datagrams of more are thrown away and counted.
     pub senders_max: usize,
     /// A sender is forgotten after nothing came or went for so long.
     pub idle_max: Duration,

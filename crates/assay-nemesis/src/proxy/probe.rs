@@ -41,28 +41,42 @@ impl Mesh {
     fn probe_stream(&self, link: LinkId) -> io::Result<Probe> {
         // Before it is made: whoever reads in between counts one connection less, not one more.
         self.probes.fetch_add(1, Ordering::Relaxed);
-        let before = self.counts(link).connections;
         let until = Instant::now() + PROBE_TIME_MAX;
+        loop {
+            match self.probe_once(link, until)? {
+                // Those that piled up are about to go; then there is room.
+                None => std::thread::sleep(PROBE_STEP),
+                Some(probe) => return Ok(probe),
+            }
+        }
+    }
+
+    /// One connection; nothing, if there was no room for it.
+    fn probe_once(&self, link: LinkId, until: Instant) -> io::Result<Option<Probe>> {
+        let before = self.counts(link).connections;
         let connection = TcpStream::connect_timeout(&self.listen(link), PROBE_TIME_MAX);
         match connection.as_ref().map_err(io::Error::kind) {
             // A refusal can be so quick that it is seen while connecting; the counters tell.
             Ok(_) | Err(io::ErrorKind::ConnectionReset) => {}
-            Err(_) => return connection.map(|_| Probe::Stuck),
+            Err(_) => return connection.map(|_| Some(Probe::Stuck)),
         }
         while Instant::now() < until {
             let now = self.counts(link).connections;
             if now.dialed > before.dialed {
-                return Ok(Probe::Passed);
+                return Ok(Some(Probe::Passed));
             }
             if now.dial_failed > before.dial_failed {
-                return Ok(Probe::NobodyThere);
+                return Ok(Some(Probe::NobodyThere));
             }
             if now.refused > before.refused {
-                return Ok(Probe::Stuck);
+                return Ok(Some(Probe::Stuck));
+            }
+            if now.turned_away > before.turned_away {
+                return Ok(None);
             }
             std::thread::sleep(PROBE_STEP);
         }
-        Ok(Probe::Stuck)
+        Ok(Some(Probe::Stuck))
     }
 
     fn probe_datagrams(&self, link: LinkId) -> io::Result<Probe> {

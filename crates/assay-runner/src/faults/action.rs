@@ -2,7 +2,7 @@
 
 use super::needs;
 use super::rolling::Order;
-use super::target::{Chosen, Lookup, Side, Target, TargetError, draw};
+use super::target::{Chosen, Lookup, Side, Target, TargetError};
 use crate::spec::{Options, WindowSpec};
 use assay_kernel::cgroup::Group;
 use assay_kernel::net::{Network, PacketRule};
@@ -25,6 +25,8 @@ use std::time::Duration;
 /// What a clock is moved of by a library.
 pub(super) const ONE_CLOCK: &str = "one node, where a library moves its clock";
 
+/// What a fault on processes needs that does not hit clients.
+const NODES_ALONE: &str = "nodes and nobody beside";
 /// How clients are called as an end of a link.
 pub const CLIENTS: &str = "clients";
 
@@ -145,14 +147,14 @@ pub fn check(
         return Err(PrepareError::Elsewhere { id: id.to_string(), why });
     }
     let target = Target::parse(&window.target)?;
-    match target {
-        _ if needs::hits_clients(window) => {}
-        Target::Nodes(Side::SomeClients) => return Err(TargetError::SomeClients.into()),
-        Target::Nodes(Side::Clients) if id.row().group == "Process" => {
-            let (id, target) = (id.to_string(), window.target.clone());
-            return Err(PrepareError::WrongTarget { id, needed: "nodes", target });
+    if !needs::hits_clients(window) {
+        if target.has(&Side::SomeClients) {
+            return Err(TargetError::SomeClients.into());
         }
-        _ => {}
+        if target.has(&Side::Clients) && id.row().group == "Process" {
+            let (id, target) = (id.to_string(), window.target.clone());
+            return Err(PrepareError::WrongTarget { id, needed: NODES_ALONE, target });
+        }
     }
     let several = matches!(
         target,
@@ -266,7 +268,7 @@ pub fn prepare(
 pub(super) struct Maker<'m> {
     pub(super) window: &'m WindowSpec,
     pub(super) id: FaultId,
-    target: Target,
+    pub(super) target: Target,
     pub(super) scene: &'m Scene<'m>,
 }
 
@@ -313,26 +315,6 @@ impl Maker<'_> {
             _ => (Action::Kill(processes), chosen.nodes.clone()),
         };
         Ok(Prepared { killed, ..self.prepared(&self.names(&chosen).join(", "), action) })
-    }
-
-    /// Clients that are processes of their own: whoever uses them starts them again.
-    fn clients(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
-        let all = (self.scene.clients)();
-        let wanted = match self.target {
-            Target::Nodes(Side::SomeClients) => all.len().div_ceil(2),
-            _ => all.len(),
-        };
-        let chosen = draw(all.len(), wanted, rng);
-        let processes: Vec<Process> = chosen.iter().flat_map(|&one| all[one].clone()).collect();
-        if processes.is_empty() {
-            return Err(PrepareError::NoClients);
-        }
-        let action = match self.id.name() {
-            "pause" => Action::Pause(processes),
-            "term" => Action::Terminate(processes),
-            _ => Action::Kill(processes),
-        };
-        Ok(self.prepared(&format!("{} of {}", chosen.len(), all.len()), action))
     }
 
     fn partition(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {

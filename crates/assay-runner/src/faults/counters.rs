@@ -73,6 +73,8 @@ pub fn uncounted(window: &WindowSpec, network: Network) -> Vec<String> {
         false => counted_as(counter),
     };
     let is_counted = |name: &str| match name {
+        // Clients are started again by whoever uses them next, and not by the injector.
+        RESTARTED if super::needs::hits_clients(window) => false,
         RESTARTED => !counter.starts_with("chunks") && !counter.starts_with("connections"),
         DROPPED_BYTES => network == Network::Proxies && counted.contains(&"dropped"),
         // A counter that no plan has a name for is nobody's mistake.

@@ -2,6 +2,7 @@
 //!
 //! - [`target`]: whom a fault hits, decided when it begins.
 //! - [`action`]: what is done to them.
+//! - `clients`: the same to clients that are processes.
 //! - [`counters`]: what injectors count, and how plans call it.
 //! - [`needs`]: what has to be in place for it.
 //! - [`decoy`]: whom an injector hits that is broken on purpose.
@@ -10,6 +11,7 @@
 //! - [`window`]: one window from beginning to end.
 
 pub mod action;
+mod clients;
 pub mod counters;
 pub mod decoy;
 mod kernel;

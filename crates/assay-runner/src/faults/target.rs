@@ -127,7 +127,24 @@ impl Side {
     }
 }
 
+impl Side {
+    fn has(&self, wanted: &Side) -> bool {
+        match self {
+            Side::Several(sides) => sides.iter().any(|side| side.has(wanted)),
+            side => side == wanted,
+        }
+    }
+}
+
 impl Target {
+    /// Whether a side is named, alone or beside others.
+    pub fn has(&self, wanted: &Side) -> bool {
+        match self {
+            Target::Nodes(side) => side.has(wanted),
+            Target::OneWay(a, b) | Target::BothWays(a, b) => a.has(wanted) || b.has(wanted),
+        }
+    }
+
     /// What of it cannot be found in a system with these nodes and roles: asked before a run.
     pub fn unknown(&self, names: &[String], roles: &[&str]) -> Option<TargetError> {
         let sides = match self {

@@ -391,7 +391,11 @@ impl Stage<'_> {
     fn heal(&self, record: &mut WindowRecord, mut guard: Guard) {
         let until = Instant::now() + HEAL_TIME_MAX;
         let mut healed = guard.heal();
-        while healed.is_err() && Instant::now() < until {
+        while let Err(error) = &healed
+            && error.may_pass
+            && Instant::now() < until
+        {
+            record.undone.extend(error.undone.iter().chain(&error.troubles).cloned());
             std::thread::sleep(LOOK_STEP);
             healed = guard.heal();
         }

@@ -71,13 +71,6 @@ pub fn judge(
     let judgement = panel.judge(&history, &limits());
     record.judged = JudgedRecord::of(&judgement, &history);
     record.judged.groups = panel.groups(&history);
-    if record.turned_away > 0 {
-        record.judged.evidence.push(format!(
-            "proxies had no descriptors for {} connections and hung them up: `ulimit -n` with a \
-             larger number gives them more",
-            record.turned_away
-        ));
-    }
     let lacks = lacks(panel, record);
     lower(&mut record.judged.history, lacks);
     if judgement.outcome == Outcome::Upheld {
@@ -102,6 +95,17 @@ fn lacks(panel: &Panel, record: &TrialRecord) -> Vec<String> {
     let mut lacks = Vec::new();
     if record.clock_jumps > 0 {
         lacks.push(format!("a clock that never jumps ({} jumps were seen)", record.clock_jumps));
+    }
+    if record.turned_away > 0 {
+        lacks.push(format!(
+            "room for every connection (proxies turned {} away, which no fault did: fewer clients, \
+             or more descriptors by `ulimit -n`)",
+            record.turned_away
+        ));
+    }
+    if record.finals_cut {
+        let seconds = super::FINAL_SILENCE_MAX.as_secs();
+        lacks.push(format!("last reads (the system did not answer them for {seconds} s)"));
     }
     let readers = panel.needing_rest();
     let rest = &record.quiescence;
@@ -146,6 +150,19 @@ mod tests {
     use super::*;
     use crate::arm::Depth;
     use crate::samples::{clean, machine, spec};
+
+    #[test]
+    fn what_the_harness_did_or_left_out_keeps_a_trial_from_passing() {
+        let spec = spec(&machine("linearizability:register"), Depth::Hardening, 1);
+        let panel = panel(&spec.check).expect("a checker");
+        assert_eq!(lacks(&panel, &clean(&spec)), Vec::<String>::new());
+        let turned = TrialRecord { turned_away: 3, ..clean(&spec) };
+        let said = lacks(&panel, &turned);
+        assert!(said[0].contains("turned 3 away"), "{said:?}");
+        let cut = TrialRecord { finals_cut: true, ..clean(&spec) };
+        let said = lacks(&panel, &cut);
+        assert!(said[0].contains("last reads"), "{said:?}");
+    }
 
     /// What a trial lacks whose system was asked about its rest in vain, by checker.
     #[test]

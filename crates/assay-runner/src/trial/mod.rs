@@ -44,8 +44,9 @@ const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_STEP: Duration = Duration::from_millis(50);
 /// How long one of the last reads may take.
 const FINAL_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long all of them may wait for answers; those left are asked, too, and given little time.
-const FINALS_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long all of them together may wait in vain: a system that is silent for longer shows nothing
+/// any more.
+const FINAL_SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Added to a declared convergence window, because the last read takes a moment, too.
 const SETTLE_MARGIN: Duration = Duration::from_millis(50);
 /// How often a call of the setup is tried.
@@ -210,7 +211,7 @@ impl Trial<'_> {
         let elections = self.cluster.signal("elections", None);
         let (windows, worked) = self.work(&crew, &recorder, &clock)?;
         let quiescence = self.come_to_rest(&crew);
-        self.last_reads(&crew)?;
+        let finals_cut = self.last_reads(&crew)?;
         let sent = crew.sent.load(Ordering::Relaxed);
         recorder.finish(sent).map_err(|error| trouble("cannot finish the history", error))?;
         if let Some(late) = recorder.late() {
@@ -248,6 +249,7 @@ impl Trial<'_> {
             quiescence,
             bypasses,
             turned_away,
+            finals_cut,
             clock_jumps: clock.jumps() + recorder.backwards(),
             log: logs::scan(logs.iter().map(PathBuf::as_path), self.around.system.ordinary_lines()),
             elections: after.zip(elections).map(|(after, before)| after.saturating_sub(before)),
@@ -436,14 +438,15 @@ impl Trial<'_> {
         time.map_or(Duration::ZERO, |time| time.0 + SETTLE_MARGIN)
     }
 
-    fn last_reads(&self, crew: &Crew<'_>) -> Result<(), TrialError> {
+    /// Reads what is there at the end; whether that was cut short, because nobody answered.
+    fn last_reads(&self, crew: &Crew<'_>) -> Result<bool, TrialError> {
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         let mut script = self.workload.finals(self.cluster.names().len(), self.dumps);
         // By a process of its own; these reads take no part in the rate.
         let process = crew.new_process();
         let mut settled = false;
-        let until = Instant::now() + FINALS_TIME_MAX + self.settle_time();
+        let mut silent = Duration::ZERO;
         while let Some(call) = script.next() {
             if self.around.interrupted.load(Ordering::Relaxed) {
                 return Err(TrialError::Interrupted);
@@ -452,14 +455,20 @@ impl Trial<'_> {
                 std::thread::sleep(self.settle_time());
                 settled = true;
             }
-            let left = until.saturating_duration_since(Instant::now());
-            let patience = left.clamp(REST_STEP, FINAL_TIME_MAX);
+            let asked = Instant::now();
             let reply = crew
-                .alone(process, client.as_mut(), &call, patience)
+                .alone(process, client.as_mut(), &call, FINAL_TIME_MAX)
                 .map_err(|error| trouble("cannot write the history", error))?;
+            if matches!(reply, Reply::Unknown { .. }) {
+                silent += asked.elapsed();
+            }
+            if silent >= FINAL_SILENCE_MAX {
+                // Half of a final state is none: nothing more is read, least of all the dumps.
+                return Ok(true);
+            }
             script.observe(&call, &reply);
         }
-        Ok(())
+        Ok(false)
     }
 }
 

@@ -35,9 +35,12 @@ pub struct TrialRecord {
     pub quiescence: QuiescenceRecord,
     /// Connections that went around the proxies.
     pub bypasses: Vec<String>,
-    /// Connections that proxies had no descriptors for.
+    /// Connections that proxies had no room for.
     #[serde(default)]
     pub turned_away: u64,
+    /// The last reads were given up, because the system did not answer for too long.
+    #[serde(default)]
+    pub finals_cut: bool,
     /// How often the clock of the recorder jumped.
     pub clock_jumps: u64,
     /// The search of the system's log.

@@ -23,11 +23,16 @@ impl ClientProcesses {
         Some(Listed { list: self.clone(), process })
     }
 
-    /// The processes of each client, whoever it has started included.
+    /// The processes of each client, the one that was started first.
     pub(crate) fn groups(&self) -> Vec<Vec<Process>> {
         let leaders = self.lock().clone();
-        let group = |leader: Process| Process::of_group(leader.pid).unwrap_or_default();
-        leaders.into_iter().map(group).filter(|group| !group.is_empty()).collect()
+        let group = |leader: Process| {
+            let all = Process::of_group(leader.pid).unwrap_or_default();
+            let is_there = all.contains(&leader);
+            let others = all.into_iter().filter(|process| *process != leader);
+            is_there.then(|| std::iter::once(leader).chain(others).collect())
+        };
+        leaders.into_iter().filter_map(group).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<Process>> {

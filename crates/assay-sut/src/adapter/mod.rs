@@ -44,7 +44,7 @@ pub use watch::{AdapterCounts, AdapterWatch};
 use crate::json_lines::LINE_BYTES_MAX;
 use crate::{Client, ClientError};
 use assay_workload::{Call, Reply};
-use process::{AdapterProcess, Heard};
+use process::{AdapterProcess, Heard, LOOK_STEP};
 use protocol::{Answer, Say};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
@@ -70,6 +70,8 @@ pub struct AdapterClient {
     watch: AdapterWatch,
     /// Where its processes are listed.
     among: ClientProcesses,
+    /// When the process was last seen stopped.
+    frozen_at: Option<Instant>,
 }
 
 /// Why a call cannot be made: then nothing was sent, and the operation has failed.
@@ -95,7 +97,9 @@ impl AdapterClient {
     ) -> Result<AdapterClient, ClientError> {
         config.check().map_err(|message| ClientError { message })?;
         let (watch, unanswered, process) = (AdapterWatch::default(), BTreeSet::new(), None);
-        let mut client = AdapterClient { config, process, id_last: 0, unanswered, watch, among };
+        let (id_last, frozen_at) = (0, None);
+        let mut client =
+            AdapterClient { config, process, id_last, unanswered, watch, among, frozen_at };
         client.spawn().map_err(|message| ClientError { message })?;
         let until = Instant::now() + client.config.ready_time_max;
         client.await_ready(until).map_err(|NotNow(message)| ClientError { message })?;
@@ -123,7 +127,8 @@ impl AdapterClient {
             return Err(NotNow(why));
         }
         self.hear_what_came()?;
-        if self.unanswered.len() >= self.config.unanswered_max {
+        self.await_thaw(deadline)?;
+        if self.has_much_to_answer() {
             // It may be stuck for good, and what is asked of it only piles up.
             self.process = None;
             self.unanswered.clear();
@@ -139,6 +144,35 @@ impl AdapterClient {
             }
         }
         self.await_ready(deadline)
+    }
+
+    fn has_much_to_answer(&self) -> bool {
+        self.unanswered.len() >= self.config.unanswered_max
+    }
+
+    /// Waits for a process that is stopped, or was a moment ago: it is not stuck, and will do and
+    /// answer all it was asked. Ending it would turn a pause into a kill.
+    fn await_thaw(&mut self, deadline: Instant) -> Result<(), NotNow> {
+        while self.has_much_to_answer() {
+            self.look_for_frost();
+            let recent = |at: Instant| at.elapsed() < self.config.ready_time_max;
+            if !self.frozen_at.is_some_and(recent) {
+                break;
+            }
+            if Instant::now() >= deadline {
+                let why = "not sent: the adapter was stopped, and has much to answer yet";
+                return Err(NotNow(why.to_string()));
+            }
+            std::thread::sleep(LOOK_STEP);
+            self.hear_what_came()?;
+        }
+        Ok(())
+    }
+
+    fn look_for_frost(&mut self) {
+        if self.process.as_ref().is_some_and(|(process, _)| process.is_frozen()) {
+            self.frozen_at = Some(Instant::now());
+        }
     }
 
     /// Looks at what was said since the last call.
@@ -209,6 +243,7 @@ impl AdapterClient {
                 Err(RecvTimeoutError::Timeout) => {
                     self.unanswered.insert(id);
                     self.watch.count(Event::TimedOut);
+                    self.look_for_frost();
                     return unknown("no answer in time".to_string());
                 }
             }

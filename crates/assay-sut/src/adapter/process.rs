@@ -8,6 +8,7 @@
 use super::among::{ClientProcesses, Listed};
 use super::protocol::Answer;
 use crate::json_lines::{LineBuffer, READ_BYTES_MAX};
+use assay_nemesis::{Process, ProcessState};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -25,7 +26,7 @@ const FAREWELL_TIME_MAX: Duration = Duration::from_millis(200);
 /// How long a killed process may take to be gone.
 const KILL_TIME_MAX: Duration = Duration::from_secs(5);
 /// How often to look.
-const LOOK_STEP: Duration = Duration::from_millis(1);
+pub(crate) const LOOK_STEP: Duration = Duration::from_millis(1);
 
 /// What came from an adapter.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub(crate) struct AdapterProcess {
     lines: SyncSender<Vec<u8>>,
     pub(crate) heard: Receiver<Heard>,
     /// Only while it runs can a fault hit it.
-    _listed: Option<Listed>,
+    listed: Option<Listed>,
 }
 
 impl AdapterProcess {
@@ -62,8 +63,8 @@ impl AdapterProcess {
         let (lines, to_write) = sync_channel(WAITING_LINES_MAX);
         let (hears, heard) = sync_channel(WAITING_ANSWERS_MAX);
         // From here on dropping kills, also if a thread cannot be started.
-        let _listed = among.list(child.id());
-        let process = AdapterProcess { child, lines, heard, _listed };
+        let listed = among.list(child.id());
+        let process = AdapterProcess { child, lines, heard, listed };
         let thread = |name: &str| std::thread::Builder::new().name(format!("adapter-{name}"));
         thread("in").spawn(move || write_lines(stdin, &to_write))?;
         thread("out").spawn(move || read_answers(stdout, &hears))?;
@@ -104,6 +105,12 @@ impl AdapterProcess {
         }
     }
 
+    /// Whether it is stopped, and cannot answer whatever it wants.
+    pub(crate) fn is_frozen(&self) -> bool {
+        let process = Process::of(self.child.id());
+        process.is_ok_and(|process| matches!(process.state(), Ok(ProcessState::Stopped)))
+    }
+
     fn pid(&self) -> Option<Pid> {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
@@ -113,6 +120,7 @@ impl Drop for AdapterProcess {
     /// Kills it and all of its group. The threads are not waited for: they end with the pipes, and
     /// a pipe may be held open by something that has left the group.
     fn drop(&mut self) {
+        self.listed = None;
         if let Some(pid) = self.pid() {
             // The only error is that nobody is left.
             let _nobody = kill_process_group(pid, Signal::KILL);

@@ -63,8 +63,11 @@ fn target(first: Say, session: usize) -> Result<Target, String> {
         return Err(format!("the first line must be an init of protocol {PROTOCOL}: {first:?}"));
     };
     let address = |text: &String| text.parse().map_err(|error| format!("`{text}`: {error}"));
-    let addresses = nodes.values().map(address).collect::<Result<_, String>>()?;
-    let names: Vec<String> = nodes.into_keys().collect();
+    // In the order of their numbers, n2 before n10, as drivers expect them.
+    let mut nodes: Vec<(String, String)> = nodes.into_iter().collect();
+    nodes.sort_by_key(|(name, _)| (name.len(), name.clone()));
+    let addresses = nodes.iter().map(|(_, text)| address(text)).collect::<Result<_, String>>()?;
+    let names: Vec<String> = nodes.into_iter().map(|(name, _)| name).collect();
     let own = place(&names, &node)?;
     let mut options: std::collections::BTreeMap<_, _> = options.into_iter().collect();
     let generator = options.remove(GENERATOR_OPTION);
@@ -120,6 +123,18 @@ mod tests {
         // Nobody listens at that port, so nothing was sent.
         let failed = Answer::parse(answers.next().expect("an answer").as_bytes());
         assert!(matches!(failed, Ok(Answer::Fail { id: 3, .. })), "{failed:?}");
+    }
+
+    #[test]
+    fn nodes_are_in_the_order_of_their_numbers() {
+        let nodes = (1..=11).map(|n| (format!("n{n}"), format!("127.0.0.1:{n}"))).collect();
+        let node = "n10".to_string();
+        let options = Default::default();
+        let init = Say::Init { protocol: PROTOCOL, client: 0, node, nodes, seed: 1, options };
+        let target = target(init, 7).expect("it makes sense");
+        let ports: Vec<u16> = target.addresses.iter().map(std::net::SocketAddr::port).collect();
+        assert_eq!(ports, (1..=11).collect::<Vec<u16>>());
+        assert_eq!((target.own, target.names[1].as_str()), (9, "n2"));
     }
 
     #[test]

@@ -117,6 +117,26 @@ fn an_adapter_that_does_not_read_blocks_nobody_and_is_replaced() {
 }
 
 #[test]
+fn an_adapter_that_is_stopped_is_waited_for_and_not_replaced() {
+    let directory = tempdir().expect("a directory");
+    let mut config = scripted(&directory);
+    config.unanswered_max = 3;
+    let mut client = start(config);
+    let frozen = process(&output(ask(&mut client, "pid", Value::Null)));
+    frozen.pause().expect("it runs");
+    for _ in 0..3 {
+        unknown(client.call(&call("pid", Value::Null), SILENCE));
+    }
+    let error = failure(client.call(&call("pid", Value::Null), SILENCE));
+    assert!(error.contains("was stopped"), "{error}");
+    frozen.resume().expect("it is there");
+    // The same one, which has answered all it was asked meanwhile.
+    assert_eq!(process(&output(ask(&mut client, "pid", Value::Null))), frozen);
+    let counts = client.watch().counts();
+    assert_eq!((counts.timed_out, counts.late, counts.restarts), (3, 3, 0));
+}
+
+#[test]
 fn an_adapter_that_is_not_ready_is_not_waited_for_forever() {
     let cases = [
         ("never", "was not ready within 200ms"),

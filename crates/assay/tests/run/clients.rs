@@ -99,7 +99,13 @@ fn what_cannot_hit_clients_is_told_before_the_run() {
     let scratch = scratch();
     let rows = [
         (FROZEN.replace("\"pause\"", "\"part-full\""), "only kill9, term and pause hit them"),
-        (KILLED.replace("\"kill9\"", "\"ctr-restart\""), "ctr-restart needs nodes, not `clients`"),
+        (
+            KILLED.replace("\"kill9\"", "\"ctr-restart\""),
+            "ctr-restart needs nodes and nobody beside",
+        ),
+        (KILLED.replace("\"clients\"", "\"n1, clients\""), "kill9 needs nodes and nobody beside"),
+        (FROZEN.replace("some-clients", "n1, some-clients"), "only kill9, term and pause hit them"),
+        (KILLED.replace("killed >= 1", "restarted >= 1"), "does not count `restarted`"),
     ];
     for (number, (faults, why)) in rows.iter().enumerate() {
         let plan = plan(scratch.path(), faults);
@@ -107,5 +113,6 @@ fn what_cannot_hit_clients_is_told_before_the_run() {
         let (result, _) = smoke(&plan, &directory, &[]);
         let sentence = result["sentence"].as_str().unwrap_or_default();
         assert!(sentence.contains(why), "{result:#}");
+        assert!(!directory.join("artifacts/S1").exists(), "{why}: a trial has begun");
     }
 }
