@@ -1,7 +1,7 @@
 //! Copies of a mount that others hold. A new mount namespace begins with a copy of every mount
-//! there is, so a container or another run that was started meanwhile keeps a volume alive that we
-//! have unmounted: its power could not come back, its loop device never be free. A namespace that no
-//! process is in, only a descriptor or a mount holds it, is not found.
+//! there is, so a container or another run that was started meanwhile keeps a volume alive that
+//! we have unmounted: its power could not come back, its loop device never be free. A namespace
+//! that no process is in, held by a descriptor or a mount only, is not found.
 #![allow(unsafe_code)] // unshare(2) of a thread.
 
 use crate::aside::aside;
