@@ -19,7 +19,7 @@ pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{STORE_NAME, SqliteStore};
 pub use transaction::{Savepoint, Transaction};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The largest value.
 pub const VALUE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -88,6 +88,15 @@ pub trait Store: Send {
     /// If the database says no.
     fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// What stands at several keys, in their order. Asked together they take one journey to the
+    /// database instead of many.
+    ///
+    /// # Errors
+    /// If the database says no.
+    fn get_many(&mut self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
+
     /// The first pairs of a range.
     ///
     /// # Errors
@@ -101,6 +110,12 @@ pub trait Store: Send {
     /// If the database says no; then nothing was written. If that is not known, or another writer
     /// has taken the store, the error [is final](StoreError::is_final).
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError>;
+}
+
+/// What was found, in the order of the keys that were asked for.
+fn in_order(keys: &[String], found: Vec<Pair>) -> Vec<Option<Vec<u8>>> {
+    let found: HashMap<String, Vec<u8>> = found.into_iter().collect();
+    keys.iter().map(|key| found.get(key).cloned()).collect()
 }
 
 /// What no store takes.

@@ -1,6 +1,6 @@
 //! Pairs in SQLite: one file, one table, one commit at a time.
 
-use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_sizes};
+use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_sizes, in_order};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use std::path::Path;
@@ -16,7 +16,7 @@ const FORMAT_VERSION: i64 = 1;
 const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 /// Frames of the write-ahead log, of 4 KiB, before they move to the database.
 const CHECKPOINT_FRAMES: &str = "1000";
-/// How many pairs one statement writes, as many as fit.
+/// How many pairs one statement reads or writes, as many as fit.
 const STATEMENT_PAIRS: [usize; 4] = [64, 16, 4, 1];
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value BLOB NOT NULL) \
                      STRICT, WITHOUT ROWID";
@@ -106,6 +106,19 @@ impl Store for SqliteStore {
         value.map_err(self.trouble("read"))
     }
 
+    fn get_many(&mut self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let mut found: Vec<Pair> = Vec::new();
+        for some in portions(keys) {
+            let mut query = sqlx::query_as(sqlx::AssertSqlSafe(get_sql(some.len())));
+            for key in some {
+                query = query.bind(key);
+            }
+            let pairs = self.runtime.block_on(query.fetch_all(&mut self.connection));
+            found.extend(pairs.map_err(self.trouble("read"))?);
+        }
+        Ok(in_order(keys, found))
+    }
+
     fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
         let sql = match range.order {
             Order::Ascending => {
@@ -184,6 +197,10 @@ fn put_sql(pairs: usize) -> String {
         "INSERT INTO pairs (key, value) VALUES {places} ON CONFLICT (key) DO UPDATE SET value = \
          excluded.value"
     )
+}
+
+fn get_sql(keys: usize) -> String {
+    format!("SELECT key, value FROM pairs WHERE key IN ({})", vec!["?"; keys].join(", "))
 }
 
 fn gone_sql(keys: usize) -> String {

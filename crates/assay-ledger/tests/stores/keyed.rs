@@ -47,7 +47,8 @@ pub type Open<'a> = &'a (dyn Fn() -> Box<dyn Store> + Sync);
 pub type Promise = (&'static str, fn(Open));
 
 /// What every store promises. Each gets one that is empty.
-pub const PROMISES: [Promise; 9] = [
+pub const PROMISES: [Promise; 10] = [
+    ("several are asked for at once, in any order and twice", several),
     ("pairs are found, in ranges and in both orders", ranges),
     ("keys are in the order of their bytes", order),
     ("values are any bytes, also none", bytes),
@@ -68,6 +69,20 @@ pub fn writes(pairs: &[(&str, Option<&str>)]) -> Writes {
 
 fn keys(pairs: Vec<Pair>) -> Vec<String> {
     pairs.into_iter().map(|(key, _)| key).collect()
+}
+
+fn several(open: Open) {
+    let mut store = open();
+    let key = |number: usize| format!("a/{number}");
+    let put: Writes = (0..100).step_by(2).map(|n| (key(n), Some(vec![n as u8]))).collect();
+    store.commit(&put).expect("room");
+    for count in [0, 1, 5, 64, 90, 150] {
+        // Backwards, with some that are not there, and some that are asked for twice.
+        let keys: Vec<String> = (0..count).rev().map(|number| key(number % 110)).collect();
+        let wanted: Vec<Option<Vec<u8>>> =
+            keys.iter().map(|key| store.get(key).expect("read")).collect();
+        assert_eq!(store.get_many(&keys).expect("read"), wanted, "{count}");
+    }
 }
 
 fn ranges(open: Open) {

@@ -1,6 +1,6 @@
 //! Events of a session: send and list.
 
-use super::idempotency::{guard, once};
+use super::idempotency::{Guard, guard, once};
 use super::page::collect;
 use super::query::Times;
 use super::reply::Reply;
@@ -113,7 +113,8 @@ pub async fn send(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError>
     call.query.finish()?;
     let key = SessionKey { workspace: call.workspace, id: call.id };
     let limits = *app.admission.limits();
-    let sent = app.kernel.run(move |unit| {
+    let wanted = guard.iter().map(Guard::at).chain([key.at(folder::STATES)]).collect();
+    let sent = app.kernel.run_knowing(wanted, move |unit| {
         once(unit, guard.as_ref(), |unit| {
             // Whether there is a session comes before what is said to it.
             if unit.transaction.get(&key.at(folder::STATES))?.is_none() {

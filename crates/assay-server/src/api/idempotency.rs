@@ -82,7 +82,8 @@ pub async fn is_answered(reader: &Reader, guard: Option<&Guard>) -> Result<bool,
 fn hex(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |four: u8| char::from_digit(u32::from(four), 16).expect("four bits");
+    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Does `work`, unless the key says that it was done. The answer is JSON.

@@ -178,7 +178,7 @@ pub async fn authenticate(app: &App, headers: &HeaderMap) -> Result<String, ApiE
     let bearer = bearer.map(|(_, key)| key);
     let key = header(headers, "x-api-key").or(bearer).map(str::trim);
     let key = key.filter(|key| !key.is_empty()).ok_or_else(ApiError::unauthenticated)?.to_string();
-    let workspace = app.reader.ask(move |store| workspace_of(store, &key)).await?;
+    let workspace = workspace_of(&app.reader, &key).await?;
     workspace.ok_or_else(ApiError::unauthenticated)
 }
 

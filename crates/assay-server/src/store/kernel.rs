@@ -24,7 +24,12 @@ const QUEUE_MAX: usize = 1024;
 const GROUP_MAX: usize = 256;
 
 type Finish = Box<dyn FnOnce(bool) + Send>;
-type Job = Box<dyn FnOnce(&mut Unit) -> Finish + Send>;
+
+/// What is to be done, and what it will want to know: that is asked for all of a commit at once.
+struct Job {
+    wanted: Vec<String>,
+    work: Box<dyn FnOnce(&mut Unit) -> Finish + Send>,
+}
 
 /// Where effects go once they are durable.
 pub type Effects = mpsc::UnboundedSender<(SessionKey, Effect)>;
@@ -74,8 +79,20 @@ impl Kernel {
         &self,
         work: impl FnOnce(&mut Unit) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
+        self.run_knowing(Vec::new(), work).await
+    }
+
+    /// The same for something that will look at these keys, which nobody but this thread writes.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn run_knowing<T: Send + 'static>(
+        &self,
+        wanted: Vec<String>,
+        work: impl FnOnce(&mut Unit) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |unit| {
+        let work = Box::new(move |unit: &mut Unit| -> Finish {
             let before = unit.savepoint();
             // What no store takes would fail the commit of everybody else, too.
             let outcome = work(unit).and_then(|done| unit.check_since(before).map(|()| done));
@@ -88,7 +105,7 @@ impl Kernel {
                 let _unheard = reply.send(outcome);
             })
         });
-        self.jobs.send(job).await.map_err(|_| ApiError::internal())?;
+        self.jobs.send(Job { wanted, work }).await.map_err(|_| ApiError::internal())?;
         answer.await.map_err(|_| ApiError::internal())?
     }
 
@@ -131,16 +148,23 @@ impl World<'_> {
 
 /// One commit. Only an error after which there can be no other one is given back.
 fn commit_group(
-    store: &mut dyn Store,
+    store: &mut Remembering,
     world: &World,
     first: Job,
     waiting: &mut mpsc::Receiver<Job>,
 ) -> Result<(), StoreError> {
+    let mut jobs = vec![first];
+    while jobs.len() < GROUP_MAX {
+        let Ok(job) = waiting.try_recv() else { break };
+        jobs.push(job);
+    }
+    store.look_ahead(jobs.iter_mut().flat_map(|job| std::mem::take(&mut job.wanted)));
     let mut unit = Unit::new(Transaction::new(store), world.names, world.counters);
-    let mut finished = vec![first(&mut unit)];
+    let mut finished: Vec<Finish> = jobs.into_iter().map(|job| (job.work)(&mut unit)).collect();
+    // Those that came meanwhile are not left behind.
     while finished.len() < GROUP_MAX {
         let Ok(job) = waiting.try_recv() else { break };
-        finished.push(job(&mut unit));
+        finished.push((job.work)(&mut unit));
     }
     let Unit { transaction, after, .. } = unit;
     let committed = transaction.commit();

@@ -1,6 +1,7 @@
 //! Keys of the API. Only their hashes are kept: who reads the store cannot use the API.
 
-use super::records::{folder, read_record};
+use super::reader::Reader;
+use super::records::folder;
 use crate::names::now_ms;
 use assay_ledger::keyed::{KeyRange, Order, Store, StoreError, Writes};
 use base64::Engine;
@@ -148,13 +149,13 @@ pub fn revoke_key(store: &mut dyn Store, id: &str) -> Result<ApiKey, KeyError> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn workspace_of(
-    store: &mut dyn Store,
+pub async fn workspace_of(
+    reader: &Reader,
     key: &str,
 ) -> Result<Option<String>, crate::error::ApiError> {
     let sha256 = hash(key);
     let at = format!("{}/{}", folder::KEYS, &sha256[..ID_CHARS]);
-    let Some(record) = read_record::<ApiKey>(store.get(&at)?)? else { return Ok(None) };
+    let Some(record) = reader.get::<ApiKey>(at).await? else { return Ok(None) };
     let opens = is_same(&record.sha256, &sha256) && record.revoked_ms.is_none();
     Ok(opens.then_some(record.workspace))
 }

@@ -10,8 +10,18 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Questions that may wait for the thread.
 const QUEUE_MAX: usize = 1024;
+/// Keys that are asked for together.
+const TOGETHER_MAX: usize = 64;
 
-type Job = Box<dyn FnOnce(&mut dyn Store) + Send>;
+type Question = Box<dyn FnOnce(&mut dyn Store) + Send>;
+type Value = Result<Option<Vec<u8>>, ApiError>;
+
+enum Job {
+    /// A question of any kind.
+    Ask(Question),
+    /// What stands at a key: those that wait are asked for together.
+    Get(String, oneshot::Sender<Value>),
+}
 
 /// A handle to the thread.
 #[derive(Clone, Debug)]
@@ -28,7 +38,7 @@ impl Reader {
         let (jobs, mut waiting) = mpsc::channel::<Job>(QUEUE_MAX);
         std::thread::Builder::new().name("reader".into()).spawn(move || {
             while let Some(job) = waiting.blocking_recv() {
-                job(store.as_mut());
+                answer(store.as_mut(), job, &mut waiting);
             }
         })?;
         Ok(Reader { jobs })
@@ -48,11 +58,11 @@ impl Reader {
         question: impl FnOnce(&mut dyn Store) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |store| {
+        let job = Box::new(move |store: &mut dyn Store| {
             // Who asked may have gone.
             let _unheard = reply.send(question(store));
         });
-        self.jobs.send(job).await.map_err(|_| ApiError::internal())?;
+        self.jobs.send(Job::Ask(job)).await.map_err(|_| ApiError::internal())?;
         answer.await.map_err(|_| ApiError::internal())?
     }
 
@@ -64,7 +74,9 @@ impl Reader {
         &self,
         key: String,
     ) -> Result<Option<T>, ApiError> {
-        self.ask(move |store| read_record(store.get(&key)?)).await
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Job::Get(key, reply)).await.map_err(|_| ApiError::internal())?;
+        read_record(answer.await.map_err(|_| ApiError::internal())??)
     }
 
     /// Whether there is such a session.
@@ -96,5 +108,27 @@ impl Reader {
             pairs.into_iter().map(|(key, value)| Line::stored(&key, value)).collect()
         })
         .await
+    }
+}
+
+/// Answers a question, and with it those that wait behind it and can be asked for together.
+fn answer(store: &mut dyn Store, job: Job, waiting: &mut mpsc::Receiver<Job>) {
+    let (mut keys, mut replies, mut next) = (Vec::new(), Vec::new(), Some(job));
+    while let Some(Job::Get(key, reply)) = next {
+        keys.push(key);
+        replies.push(reply);
+        next = if keys.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
+    }
+    let found: Vec<Value> = match store.get_many(&keys) {
+        Ok(found) => found.into_iter().map(Ok).collect(),
+        // Each is told why.
+        Err(_) => keys.iter().map(|key| Ok(store.get(key)?)).collect(),
+    };
+    for (reply, value) in replies.into_iter().zip(found) {
+        // Who asked may have gone.
+        let _unheard = reply.send(value);
+    }
+    if let Some(Job::Ask(question)) = next {
+        question(store);
     }
 }

@@ -16,12 +16,24 @@ pub(super) struct Remembering {
     store: Box<dyn Store>,
     known: HashMap<String, Vec<u8>>,
     bytes: usize,
+    /// What was asked for ahead, for the next commit alone.
+    ahead: HashMap<String, Option<Vec<u8>>>,
 }
 
 impl Remembering {
     /// With nothing known.
     pub(super) fn new(store: Box<dyn Store>) -> Remembering {
-        Remembering { store, known: HashMap::new(), bytes: 0 }
+        Remembering { store, known: HashMap::new(), bytes: 0, ahead: HashMap::new() }
+    }
+
+    /// Asks for what the requests of a commit will want to know, all at once. Only for keys that
+    /// nobody else writes.
+    pub(super) fn look_ahead(&mut self, wanted: impl Iterator<Item = String>) {
+        let is_new = |key: &String| !self.known.contains_key(key) && !self.ahead.contains_key(key);
+        let wanted: Vec<String> = wanted.filter(is_new).collect();
+        // Who cannot be asked now will be asked again, one by one, and say why not.
+        let Ok(found) = self.store.get_many(&wanted) else { return };
+        self.ahead.extend(wanted.into_iter().zip(found));
     }
 
     fn remember(&mut self, key: &str, value: &[u8]) {
@@ -54,7 +66,10 @@ impl Store for Remembering {
         if let Some(value) = self.known.get(key) {
             return Ok(Some(value.clone()));
         }
-        let value = self.store.get(key)?;
+        let value = match self.ahead.get(key) {
+            Some(value) => value.clone(),
+            None => self.store.get(key)?,
+        };
         if let Some(value) = value.as_ref().filter(|_| is_state(key)) {
             self.remember(key, value);
         }
@@ -66,6 +81,7 @@ impl Store for Remembering {
     }
 
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+        self.ahead.clear();
         let committed = self.store.commit(writes);
         if committed.is_err() {
             // What is there now is for the store to say.
@@ -155,6 +171,23 @@ mod tests {
             assert_eq!(store.get(key).expect("read"), Some(b"1".to_vec()));
             assert_eq!(asked(), before + 1, "{key}");
         }
+    }
+
+    #[test]
+    fn what_is_looked_for_ahead_counts_until_the_commit() {
+        let below = Counting::default();
+        let mut store = Remembering::new(Box::new(below.clone()));
+        let asked = || below.0.lock().expect("no panic").asked;
+        let put = |value: &[u8]| Writes::from([("requests/1".into(), Some(value.to_vec()))]);
+        store.commit(&put(b"old")).expect("written");
+        store.look_ahead(["requests/1", "requests/2"].into_iter().map(str::to_string));
+        let before = asked();
+        assert_eq!(store.get("requests/1").expect("read"), Some(b"old".to_vec()));
+        assert_eq!(store.get("requests/2").expect("read"), None);
+        assert_eq!(asked(), before, "absence is known, too");
+        store.commit(&put(b"new")).expect("written");
+        assert_eq!(store.get("requests/1").expect("read"), Some(b"new".to_vec()));
+        assert_eq!(asked(), before + 1);
     }
 
     #[test]

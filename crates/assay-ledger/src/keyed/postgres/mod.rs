@@ -15,7 +15,7 @@ mod writer;
 
 pub use address::PostgresAddress;
 
-use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_sizes};
+use super::{KeyRange, Order, Pair, Store, StoreError, Writes, check_sizes, in_order};
 use link::{Asked, Link};
 use schema::Found;
 use sqlx::PgConnection;
@@ -83,12 +83,32 @@ impl PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Keys are bytes there, and texts here.
+    fn texts(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Result<Vec<Pair>, StoreError> {
+        let text = |key: Vec<u8>| {
+            let text = String::from_utf8(key).map_err(|error| sqlx::Error::Decode(error.into()));
+            text.map_err(|source| self.link.trouble("read", source))
+        };
+        pairs.into_iter().map(|(key, value)| Ok((text(key)?, value))).collect()
+    }
+}
+
 impl Store for PostgresStore {
     fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(async |connection| {
             let query = sqlx::query_scalar("SELECT value FROM assay.pairs WHERE key = $1");
             query.bind(key.as_bytes()).fetch_optional(connection).await
         })
+    }
+
+    fn get_many(&mut self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let asked: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
+        let found: Vec<(Vec<u8>, Vec<u8>)> = self.read(async |connection| {
+            let sql = "SELECT key, value FROM assay.pairs WHERE key = ANY($1)";
+            sqlx::query_as(sql).bind(&asked).fetch_all(connection).await
+        })?;
+        Ok(in_order(keys, self.texts(found)?))
     }
 
     fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
@@ -107,11 +127,7 @@ impl Store for PostgresStore {
             let query = sqlx::query_as(sql).bind(range.from.as_bytes()).bind(range.to.as_bytes());
             query.bind(limit).fetch_all(connection).await
         })?;
-        let text = |key: Vec<u8>| {
-            let text = String::from_utf8(key).map_err(|error| sqlx::Error::Decode(error.into()));
-            text.map_err(|source| self.link.trouble("read", source))
-        };
-        pairs.into_iter().map(|(key, value)| Ok((text(key)?, value))).collect()
+        self.texts(pairs)
     }
 
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
