@@ -51,11 +51,16 @@ impl Database {
 
     /// `kill -9` to all of it.
     pub fn kill(&mut self) {
-        for pid in descendants(self.child.id()) {
-            // One that has ended by itself needs no signal.
-            let _gone = Command::new("kill").args(["-9", &pid.to_string()]).output();
-        }
+        // Stopped, it starts no others while they are looked for.
+        signal("-STOP", self.child.id());
+        let all = descendants(self.child.id());
+        all.iter().for_each(|pid| signal("-9", *pid));
         self.child.wait().expect("our child");
+        // What was killed may take a moment to go, and until then nobody may use its data.
+        let began = Instant::now();
+        while all.iter().any(|pid| is_alive(*pid)) && began.elapsed() < WAIT_MAX {
+            std::thread::park_timeout(PAUSE);
+        }
     }
 
     pub fn restart(&mut self) {
@@ -93,6 +98,17 @@ impl Drop for Database {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// One that has ended by itself needs no signal.
+fn signal(which: &str, pid: u32) {
+    let _gone = Command::new("kill").args([which, &pid.to_string()]).output();
+}
+
+/// Whether a process is there, and more than an entry that nobody has taken away yet.
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 fn spawn(directory: &Path, address: SocketAddr, settings: &[String]) -> Child {
