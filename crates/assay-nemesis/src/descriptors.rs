@@ -91,6 +91,10 @@ impl Means for FewDescriptors {
         let before = self.before();
         let one = |(process, limit): (&Process, &DescriptorLimit)| {
             let pid = process.pid;
+            // One that has ended keeps its limit until its parent has taken note.
+            if matches!(process.state(), Ok(ProcessState::Gone)) {
+                return Ok(format!("process {pid}: is gone"));
+            }
             match descriptor_limit(pid) {
                 Ok(now) if now.soft == limit.soft => {
                     Ok(format!("process {pid}: has its limit back"))

@@ -123,6 +123,19 @@ fn without_descriptors_nothing_is_opened_and_the_wrong_process_is_no_proof() {
 }
 
 #[test]
+fn who_ended_without_descriptors_needs_none_back_although_nobody_has_taken_note() {
+    let (_directory, _, injector) = injector(None);
+    let mut sleeper = Sleeper::start();
+    let process = sleeper.process();
+    let fault = by("fd-exhaustion", FewDescriptors::of(vec![process]));
+    let mut guard = injector.inject(fault, Victim::unasked()).expect("on");
+    sleeper.0.kill().expect("it is ours");
+    wait_until("it has ended", || process.state().is_ok_and(|now| now == ProcessState::Gone));
+    let healed = guard.heal().expect("healed");
+    assert!(healed.proof[0].contains("is gone"), "{healed:?}");
+}
+
+#[test]
 fn a_group_without_processes_is_refused() {
     let Some((directory, injector)) = run() else { return };
     let empty = vec![group(directory.path(), "n1")];
