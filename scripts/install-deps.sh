@@ -21,6 +21,7 @@ NEEDED=(
     "npm npm fetching what drives it"
     "faketime faketime moving the clock of a process (brings libfaketime)"
     "/*sbin/mkfs.ext4 e2fsprogs disks that lose power (the tests of it need root)"
+    "fusermount3 fuse3 disks that lose power, without root"
     "redis-server redis-server testing the client of Redis"
     "redis-cli redis-tools testing the client of Redis"
     "/usr/lib/postgresql/*/bin/postgres postgresql-15 testing the client of PostgreSQL"

@@ -16,6 +16,7 @@
 mod aside;
 pub mod cgroup;
 mod device;
+mod forget;
 pub mod inside;
 pub mod jail;
 pub mod limits;

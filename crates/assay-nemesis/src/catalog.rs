@@ -394,15 +394,18 @@ pub const CATALOG: &[CatalogRow] = &[
         name: "power loss",
         carried: Carried::Here {
             does: "stops the nodes, cuts their volumes off at once and kills them: what they had \
-                   not synced is gone",
+                   not synced is gone. As root a volume is an ext4 of its own, otherwise a \
+                   directory by FUSE that takes back what was not synced",
             counter: "volumes cut",
             victim: "refused connections; recovery finds less than was written",
-            heal: "the volume is mounted again, which replays its journal, and proven by a synced \
-                   write; the owner of the system starts the node again",
+            heal: "the volume works again, an ext4 after replaying its journal, and that is \
+                   proven by a synced write; the owner of the system starts the node again",
         },
-        caveat: "needs root and a node whose data lies on a volume of its own, and is refused \
-                 otherwise; ext4 commits every five seconds by itself, so only what is younger \
-                 is surely lost; a cache inside the disk and torn sectors are not imitated",
+        caveat: "needs root, or fusermount3 (package fuse3), and a node whose data lies on a \
+                 volume of its own, and is refused otherwise; ext4 commits every five seconds by \
+                 itself, so only what is younger is surely lost (by FUSE: names after five \
+                 seconds, contents after thirty); a cache inside the disk and torn sectors are \
+                 not imitated",
     },
     CatalogRow {
         id: "slow-disk",
@@ -424,14 +427,16 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Storage",
         name: "file system turned read-only",
         carried: Carried::Here {
-            does: "makes the node's ext4 find an error, on which it turns read-only",
+            does: "makes the node's ext4 find an error, on which it turns read-only; without root \
+                   a directory by FUSE refuses changes in the same way",
             counter: "volumes read-only",
             victim: "EROFS in the node's log",
             heal: "the node is killed, its volume mounted again and proven by a synced write; the \
                    owner of the system starts the node again",
         },
-        caveat: "needs root and a node whose data lies on a volume of its own, and is refused \
-                 otherwise; healing ends the node: the file system comes back only by mounting it",
+        caveat: "needs root, or fusermount3 (package fuse3), and a node whose data lies on a \
+                 volume of its own, and is refused otherwise; healing ends the node: the file \
+                 system comes back only by mounting it",
     },
     CatalogRow {
         id: "torn-tail",

@@ -3,8 +3,8 @@
 use crate::journal::Undo;
 use crate::means::{Means, Reading};
 use crate::resources::{frees, said, somebody};
+use assay_kernel::Device;
 use assay_kernel::cgroup::{DiskCounts, Group, WriteLimit};
-use assay_kernel::volume::Volume;
 use std::sync::Arc;
 
 /// Throttling deals out its budget in slices of about this part of a second: who has written more
@@ -14,13 +14,13 @@ const SLICES_PER_S: u64 = 5;
 /// Nodes write to their disks only so fast. Felt by those who sync.
 #[derive(Debug)]
 pub struct SlowDisk {
-    disks: Vec<(Arc<Group>, Arc<Volume>)>,
+    disks: Vec<(Arc<Group>, Device)>,
     limit: WriteLimit,
 }
 
 impl SlowDisk {
-    /// Each of these groups on its volume.
-    pub fn of(disks: Vec<(Arc<Group>, Arc<Volume>)>, limit: WriteLimit) -> SlowDisk {
+    /// Each of these groups on the device of its volume.
+    pub fn of(disks: Vec<(Arc<Group>, Device)>, limit: WriteLimit) -> SlowDisk {
         SlowDisk { disks, limit }
     }
 
@@ -42,15 +42,15 @@ impl Means for SlowDisk {
     }
 
     fn begin(&self) -> Result<(), String> {
-        self.disks.iter().try_for_each(|(group, volume)| {
-            group.limit_writes(volume.device(), self.limit).map_err(|error| said(group, &error))
+        self.disks.iter().try_for_each(|(group, device)| {
+            group.limit_writes(*device, self.limit).map_err(|error| said(group, &error))
         })
     }
 
     fn undo(&self) -> Vec<Result<String, String>> {
-        let one = |(group, volume): &(Arc<Group>, Arc<Volume>)| {
-            group.unlimit_writes(volume.device()).map_err(|error| said(group, &error))?;
-            Ok(format!("{}: writes to {} are not limited", group.node(), volume.device()))
+        let one = |(group, device): &(Arc<Group>, Device)| {
+            group.unlimit_writes(*device).map_err(|error| said(group, &error))?;
+            Ok(format!("{}: writes to {device} are not limited", group.node()))
         };
         self.disks.iter().map(one).collect()
     }
@@ -69,26 +69,26 @@ impl Means for SlowDisk {
     }
 
     fn read(&self) -> Vec<Reading> {
-        let one = |(group, volume): &(Arc<Group>, Arc<Volume>)| {
-            let counts = group.disk_counts(volume.device()).ok();
+        let one = |(group, device): &(Arc<Group>, Device)| {
+            let counts = group.disk_counts(*device).ok();
             let number = |counts: DiskCounts| match self.limit.bytes_per_s {
                 Some(_) => counts.bytes,
                 None => counts.ios,
             };
-            (format!("{} {}", group.node(), volume.device()), counts.map(number))
+            (format!("{} {device}", group.node()), counts.map(number))
         };
         self.disks.iter().map(one).collect()
     }
 
     fn proof(&self) -> Vec<Result<String, String>> {
-        let one = |(group, volume): &(Arc<Group>, Arc<Volume>)| {
-            let device = volume.device();
-            match group.write_limit(device).map_err(|error| said(group, &error))? {
-                limit if limit == WriteLimit::default() => {
-                    Ok(format!("{}: the kernel has no limit on writes to {device}", group.node()))
-                }
-                _ => Err(format!("{}: writes to {device} are still limited", group.node())),
+        let one = |(group, device): &(Arc<Group>, Device)| match group
+            .write_limit(*device)
+            .map_err(|error| said(group, &error))?
+        {
+            limit if limit == WriteLimit::default() => {
+                Ok(format!("{}: the kernel has no limit on writes to {device}", group.node()))
             }
+            _ => Err(format!("{}: writes to {device} are still limited", group.node())),
         };
         self.disks.iter().map(one).collect()
     }

@@ -204,7 +204,8 @@ fn of_the_kernel() -> Vec<Capability> {
     vec![
         row("system calls", needs::answers_calls(), "faults of fsync, of writes and of clocks"),
         row("namespaces", needs::namespaces(), "networks of packets: system.network"),
-        row("disks", needs::volumes(), "power loss, read-only and full disks"),
+        row("disks", needs::volumes(), "power loss, read-only, slow and full disks"),
+        row("forgetful disks", needs::forgetful(), "power loss and read-only disks without root"),
         row("cpu groups", needs::groups(Controller::Cpu), "fault cpu-quota"),
         row("memory groups", needs::groups(Controller::Memory), "fault memory-limit"),
         row("freezer groups", needs::groups(Controller::Freezer), "fault cg-freeze"),

@@ -8,7 +8,7 @@
 use crate::error::SutError;
 use assay_kernel::cgroup::Group;
 use assay_kernel::notify::{NotifyError, Tap, Tapped, Watch};
-use assay_kernel::volume::Volume;
+use assay_kernel::volume::{Volume, VolumeError, VolumeKind};
 use assay_nemesis::Clock;
 use std::io;
 use std::path::Path;
@@ -23,8 +23,8 @@ const IMAGES: &str = "volumes";
 pub struct Gear {
     /// System calls that can be answered in the kernel's place.
     pub calls: Watch,
-    /// A disk of its own, so large, in which its data directory lies.
-    pub volume_bytes: Option<u64>,
+    /// A disk of its own, in which its data directory lies.
+    pub disk: Option<Disk>,
     /// A control group of its own.
     pub groups: bool,
     /// A clock that libfaketime can move.
@@ -43,10 +43,39 @@ impl Gear {
                 writes: self.calls.writes || other.calls.writes,
                 clock: self.calls.clock || other.calls.clock,
             },
-            volume_bytes: self.volume_bytes.max(other.volume_bytes),
+            disk: match (self.disk, other.disk) {
+                (Some(one), Some(two)) => Some(one.and(two)),
+                (one, two) => one.or(two),
+            },
             groups: self.groups || other.groups,
             clock: self.clock || other.clock,
             clients_apart: self.clients_apart || other.clients_apart,
+        }
+    }
+}
+
+/// A disk that a node is to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Disk {
+    /// How large, if it is a block device.
+    pub bytes: u64,
+    /// Of what.
+    pub kind: VolumeKind,
+}
+
+impl Disk {
+    /// What serves both.
+    fn and(self, other: Disk) -> Disk {
+        Disk { bytes: self.bytes.max(other.bytes), kind: self.kind.max(other.kind) }
+    }
+
+    /// Makes it, mounted at `point`; what it holds lies in `place` under a name.
+    pub fn make(self, place: &Path, name: &str, point: &Path) -> Result<Volume, VolumeError> {
+        match self.kind {
+            VolumeKind::Block => {
+                Volume::make(&place.join(format!("{name}.img")), point, self.bytes)
+            }
+            VolumeKind::Forgetful => Volume::forgetful(&place.join(format!("{name}.store")), point),
         }
     }
 }
@@ -71,13 +100,13 @@ impl Fittings {
     ) -> Result<Fittings, SutError> {
         let missing =
             |why: String| SutError::Missing { capabilities: vec![format!("{node}: {why}")] };
-        let volume = match gear.volume_bytes {
+        let volume = match gear.disk {
             None => None,
-            Some(bytes) => {
+            Some(disk) => {
                 let images = run.join(IMAGES);
                 std::fs::create_dir_all(&images)
                     .map_err(SutError::io(format!("make {}", images.display())))?;
-                let made = Volume::make(&images.join(format!("{node}.img")), data, bytes);
+                let made = disk.make(&images, node, data);
                 Some(Arc::new(made.map_err(|error| missing(error.to_string()))?))
             }
         };

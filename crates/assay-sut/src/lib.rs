@@ -47,7 +47,7 @@ pub use adapter::{
 pub use assay_drivers::{Client, ClientError, KvClient};
 pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
 pub use error::SutError;
-pub use gear::Gear;
+pub use gear::{Disk, Gear};
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,

@@ -30,6 +30,18 @@ pub enum VolumeError {
         /// Why not.
         source: io::Error,
     },
+    /// There is no file system in user space here.
+    #[error(
+        "{}: cannot mount a directory that forgets: {source}. Without root it takes /dev/fuse and \
+         fusermount3: install fuse3 (apt-get install fuse3)",
+        path.display()
+    )]
+    NoFuse {
+        /// The mount point.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// It would have no journal, or no room beside it.
     #[error("{}: a volume of {bytes} bytes is too small: {min} at least", path.display(),
             min = super::VOLUME_BYTES_MIN)]
@@ -79,6 +91,13 @@ pub enum VolumeError {
         /// Who keeps the old mount, as far as that can be seen.
         holders: String,
     },
+}
+
+impl VolumeError {
+    pub(super) fn forgetful(point: &Path) -> impl FnOnce(io::Error) -> VolumeError {
+        let path = point.to_path_buf();
+        move |source| VolumeError::NoFuse { path, source }
+    }
 }
 
 /// An error of the operating system at a path, with what to do about it if that is known.

@@ -28,6 +28,11 @@ pub enum Leftover {
         /// Its loop device.
         device: PathBuf,
     },
+    /// A directory that forgets is mounted, and nobody serves it any more.
+    Forgetful {
+        /// Where.
+        point: PathBuf,
+    },
     /// A loop device has an image.
     Loop {
         /// The device.
@@ -50,8 +55,13 @@ pub fn leftovers(directory: &Path) -> Result<Vec<Leftover>, VolumeError> {
     };
     let mounts = mounts().map_err(at(Path::new("/proc/self/mountinfo"), "read"))?;
     // What was mounted last may cover what was mounted before.
-    let mounts = mounts.into_iter().rev().filter(ours);
-    let mount = |mount: Mount| Leftover::Mount { point: mount.point, device: mount.source };
+    let forgets =
+        |mount: &Mount| crate::forget::is_ours(&mount.kind) && mount.point.starts_with(&directory);
+    let mounts = mounts.into_iter().rev().filter(|mount| ours(mount) || forgets(mount));
+    let mount = |mount: Mount| match forgets(&mount) {
+        true => Leftover::Forgetful { point: mount.point },
+        false => Leftover::Mount { point: mount.point, device: mount.source },
+    };
     let mut found: Vec<Leftover> = mounts.map(mount).collect();
     found.extend(loops.into_iter().map(|(device, image)| Leftover::Loop { device, image }));
     Ok(found)
@@ -68,6 +78,10 @@ pub fn clear(directory: &Path) -> Vec<Result<String, String>> {
     for left in &found {
         lines.push(match left {
             Leftover::Mount { point, .. } => unmount(point, CLEAR_TIME_MAX),
+            Leftover::Forgetful { point } => match crate::forget::unmount(point) {
+                Ok(()) => Ok(format!("{}: unmounted", point.display())),
+                Err(error) => Err(at(point, "unmount")(error).to_string()),
+            },
             Leftover::Loop { device, image } => release(device, image),
         });
     }

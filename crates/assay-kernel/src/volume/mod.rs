@@ -17,6 +17,9 @@
 //! # Ok::<(), assay_kernel::volume::VolumeError>(())
 //! ```
 //!
+//! Somebody without root gets the same from [`Volume::forgetful`], where FUSE is to be had: a
+//! directory that notes how to take back what was not synced (`forget`).
+//!
 //! An ext4 commits every five seconds by itself, so a cut loses what is younger than that, and data
 //! that the kernel has not yet written of older files: as on a real machine. What the disk itself
 //! would have kept in a cache is not lost: the image is not flushed and not torn.
@@ -34,9 +37,11 @@ mod probe;
 
 pub use error::VolumeError;
 pub use leftovers::{Leftover, clear, leftovers};
-pub use probe::probe;
+pub use probe::{probe, probe_forgetful};
 
 use crate::device::Device;
+use crate::forget::{Forgetful, Health};
+use crate::mountinfo::Mount;
 use crate::wait::wait_for;
 use error::at;
 use leftovers::{holders, uses};
@@ -76,12 +81,26 @@ pub enum Answer {
     NotMounted,
 }
 
-/// A disk of a node's own. It is unmounted when this is dropped; the image stays.
+/// What a volume is made of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum VolumeKind {
+    /// A directory that forgets what was not synced.
+    Forgetful,
+    /// An ext4 on a block device, which can do everything the other can.
+    Block,
+}
+
+#[derive(Debug)]
+enum Medium {
+    Block(LoopDevice),
+    Forgetful(Forgetful),
+}
+
+/// A disk of a node's own. It is unmounted when this is dropped; what it holds stays.
 #[derive(Debug)]
 pub struct Volume {
-    image: PathBuf,
     mount_point: PathBuf,
-    loop_device: LoopDevice,
+    medium: Medium,
     /// Mounting and unmounting are several steps, and one at a time.
     turn: Mutex<()>,
 }
@@ -101,18 +120,20 @@ impl Volume {
     }
 
     fn attach(image: &Path, mount_point: &Path) -> Result<Volume, VolumeError> {
-        std::fs::create_dir_all(mount_point).map_err(at(mount_point, "make"))?;
-        // The kernel says paths without links and dots, and they are compared with what it says.
-        let whole = |path: &Path| path.canonicalize().map_err(at(path, "find"));
-        let (image, mount_point) = (whole(image)?, whole(mount_point)?);
+        let image = image.canonicalize().map_err(at(image, "find"))?;
+        let mount_point = point(mount_point)?;
         let loop_device = LoopDevice::of(&image)?;
         make::mount(&loop_device.path, &mount_point)?;
-        Ok(Volume { image, mount_point, loop_device, turn: Mutex::new(()) })
+        Ok(Volume { mount_point, medium: Medium::Block(loop_device), turn: Mutex::new(()) })
     }
 
-    /// The file that holds it.
-    pub fn image(&self) -> &Path {
-        &self.image
+    /// Makes a directory that forgets and mounts it. What is written lies in `store`, which must not
+    /// exist; both should lie below the directory of a run. It is as large as what `store` lies on.
+    pub fn forgetful(store: &Path, mount_point: &Path) -> Result<Volume, VolumeError> {
+        let mount_point = point(mount_point)?;
+        let mounted = Forgetful::mount(store, &mount_point);
+        let medium = Medium::Forgetful(mounted.map_err(VolumeError::forgetful(&mount_point))?);
+        Ok(Volume { mount_point, medium, turn: Mutex::new(()) })
     }
 
     /// Where it is mounted.
@@ -120,9 +141,12 @@ impl Volume {
         &self.mount_point
     }
 
-    /// The block device, for limits of control groups.
-    pub fn device(&self) -> Device {
-        self.loop_device.device
+    /// The block device, for limits of control groups, if it is on one.
+    pub fn device(&self) -> Option<Device> {
+        match &self.medium {
+            Medium::Block(device) => Some(device.device),
+            Medium::Forgetful(_) => None,
+        }
     }
 
     /// Whether a process has something of it open, or stands in it.
@@ -143,8 +167,15 @@ impl Volume {
         if !self.is_mounted()? {
             return Ok(Answer::NotMounted);
         }
-        match self.nameless_file() {
-            Ok(_file) => Ok(Answer::Writable),
+        let asked = match &self.medium {
+            Medium::Block(_) => self.nameless_file().map(drop),
+            // Such files cannot be had there; who may write is asked of whoever serves.
+            Medium::Forgetful(_) => {
+                rustix::fs::access(&self.mount_point, rustix::fs::Access::WRITE_OK)
+            }
+        };
+        match asked {
+            Ok(()) => Ok(Answer::Writable),
             Err(Errno::NOSPC) => Ok(Answer::Full),
             Err(Errno::ROFS) => Ok(Answer::ReadOnly),
             Err(Errno::IO) => Ok(Answer::Cut),
@@ -157,8 +188,15 @@ impl Volume {
     /// before [`Volume::power_up`].
     pub fn cut_power(&self) -> Result<(), VolumeError> {
         let _turn = self.turn();
-        let root = File::open(&self.mount_point).map_err(at(&self.mount_point, "open"))?;
-        loop_device::shut_down(&root).map_err(at(&self.mount_point, "cut the power of"))
+        let point = &self.mount_point;
+        let cut = match &self.medium {
+            Medium::Block(_) => {
+                let root = File::open(point).map_err(at(point, "open"))?;
+                loop_device::shut_down(&root)
+            }
+            Medium::Forgetful(directory) => directory.cut().map(drop),
+        };
+        cut.map_err(at(point, "cut the power of"))
     }
 
     /// Brings it back: unmounts, mounts, so that the journal is replayed, and proves by a synced
@@ -184,7 +222,7 @@ impl Volume {
         let broken = || VolumeError::StillBroken {
             path: self.mount_point.clone(),
             source: trouble.unwrap_or_else(|| io::ErrorKind::TimedOut.into()),
-            holders: elsewhere::unmount(self.device()).join(", "),
+            holders: self.device().map(elsewhere::unmount).unwrap_or_default().join(", "),
         };
         revived.unwrap_or_else(|| Err(broken()))
     }
@@ -193,9 +231,17 @@ impl Volume {
     /// also by those who have files open, gets EROFS.
     pub fn turn_read_only(&self) -> Result<(), VolumeError> {
         let _turn = self.turn();
-        let name = self.loop_device.path.file_name().expect("devices have names");
-        let trigger = Path::new("/sys/fs/ext4").join(name).join("trigger_fs_error");
-        std::fs::write(&trigger, "1").map_err(at(&trigger, "write to"))
+        match &self.medium {
+            Medium::Block(device) => {
+                let name = device.path.file_name().expect("devices have names");
+                let trigger = Path::new("/sys/fs/ext4").join(name).join("trigger_fs_error");
+                std::fs::write(&trigger, "1").map_err(at(&trigger, "write to"))
+            }
+            Medium::Forgetful(directory) => {
+                directory.turn(Health::ReadOnly);
+                Ok(())
+            }
+        }
     }
 
     /// Makes it writable again. The only way back is to unmount it, so the node has to be stopped.
@@ -204,12 +250,20 @@ impl Volume {
     }
 
     fn mount_again(&self) -> Result<(), VolumeError> {
+        let device = match &self.medium {
+            Medium::Block(device) => device,
+            // Nothing of it was lost with the power but what it has forgotten.
+            Medium::Forgetful(directory) => {
+                directory.turn(Health::Working);
+                return Ok(());
+            }
+        };
         while self.is_mounted()? {
             self.unmount()?;
         }
         // Who does not let go is named if it turns out to matter.
-        let _held = elsewhere::unmount(self.device());
-        make::mount(&self.loop_device.path, &self.mount_point)
+        let _held = elsewhere::unmount(device.device);
+        make::mount(&device.path, &self.mount_point)
     }
 
     fn unmount(&self) -> Result<(), VolumeError> {
@@ -227,8 +281,11 @@ impl Volume {
     fn is_mounted(&self) -> Result<bool, VolumeError> {
         let mounts =
             crate::mountinfo::mounts().map_err(at(&self.mount_point, "list mounts for"))?;
-        let device = self.device().to_string();
-        Ok(mounts.iter().any(|mount| mount.point == self.mount_point && mount.device == device))
+        let ours = |mount: &Mount| match &self.medium {
+            Medium::Block(device) => mount.device == device.device.to_string(),
+            Medium::Forgetful(_) => crate::forget::is_ours(&mount.kind),
+        };
+        Ok(mounts.iter().any(|mount| mount.point == self.mount_point && ours(mount)))
     }
 
     fn nameless_file(&self) -> Result<File, Errno> {
@@ -236,8 +293,21 @@ impl Volume {
         rustix::fs::open(&self.mount_point, flags, Mode::RUSR | Mode::WUSR).map(File::from)
     }
 
+    /// A file whose name is gone before anybody else could mind it.
+    fn short_lived_file(&self) -> Result<File, Errno> {
+        let path = self.mount_point.join(".assay-proof");
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
+        rustix::fs::unlink(&path)?;
+        Ok(File::from(file))
+    }
+
     fn prove(&self) -> io::Result<()> {
-        let mut file = match self.nameless_file() {
+        let file = match &self.medium {
+            Medium::Block(_) => self.nameless_file(),
+            Medium::Forgetful(_) => self.short_lived_file(),
+        };
+        let mut file = match file {
             // It works, and what fills it is not our concern.
             Err(Errno::NOSPC) => return Ok(()),
             file => file?,
@@ -253,11 +323,20 @@ impl Volume {
     }
 }
 
+/// Where to mount, made if need be: the kernel says paths without links and dots, and they are
+/// compared with what it says.
+fn point(path: &Path) -> Result<PathBuf, VolumeError> {
+    std::fs::create_dir_all(path).map_err(at(path, "make"))?;
+    path.canonicalize().map_err(at(path, "find"))
+}
+
 impl Drop for Volume {
     /// Unmounts; the loop device goes with it. If somebody still uses it, it is taken out of sight
     /// and goes with its last user.
     fn drop(&mut self) {
-        let _undone = leftovers::unmount(&self.mount_point, DROP_TIME_MAX);
-        let _held = elsewhere::unmount(self.device());
+        if let Medium::Block(device) = &self.medium {
+            let _undone = leftovers::unmount(&self.mount_point, DROP_TIME_MAX);
+            let _held = elsewhere::unmount(device.device);
+        }
     }
 }

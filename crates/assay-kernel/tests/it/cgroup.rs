@@ -100,18 +100,19 @@ fn writes_to_a_disk_are_limited_and_counted_for_those_who_sync() {
     let other = Group::make(run.path(), "n2").expect("another group");
     let (image, point) = (run.path().join("image"), run.path().join("mount"));
     let volume = Volume::make(&image, &point, VOLUME_BYTES_MIN).expect("a volume");
+    let device = volume.device().expect("it has one");
     let limit = WriteLimit { bytes_per_s: Some(1 << 20), ios_per_s: None };
-    group.limit_writes(volume.device(), limit).expect("limited");
-    assert_eq!(group.write_limit(volume.device()).expect("readable"), limit);
+    group.limit_writes(device, limit).expect("limited");
+    assert_eq!(group.write_limit(device).expect("readable"), limit);
     let target = format!("of={}", point.join("file").display());
     let args = ["if=/dev/zero", &target, "bs=64k", "count=8", "oflag=dsync", "status=none"];
     let mut writer = start(&group, "dd", &args);
     assert!(writer.0.wait().expect("our child").success());
-    let counts = group.disk_counts(volume.device()).expect("readable");
+    let counts = group.disk_counts(device).expect("readable");
     assert!(counts.bytes >= 8 << 16 && counts.ios >= 8, "{counts:?}");
-    assert_eq!(other.disk_counts(volume.device()).expect("readable").bytes, 0);
-    group.unlimit_writes(volume.device()).expect("lifted");
-    assert_eq!(group.write_limit(volume.device()).expect("readable"), WriteLimit::default());
+    assert_eq!(other.disk_counts(device).expect("readable").bytes, 0);
+    group.unlimit_writes(device).expect("lifted");
+    assert_eq!(group.write_limit(device).expect("readable"), WriteLimit::default());
 }
 
 #[test]

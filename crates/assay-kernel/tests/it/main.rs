@@ -1,6 +1,7 @@
 //! Mechanisms of the kernel, tried on the kernel of this machine.
 
 mod cgroup;
+mod forget;
 mod limits;
 mod notify;
 mod support;

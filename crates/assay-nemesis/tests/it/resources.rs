@@ -84,12 +84,13 @@ fn a_slow_disk_lands_on_who_syncs_in_its_group_and_misses_others() {
     let Some((directory, injector)) = run() else { return };
     let (syncs, other) = (group(directory.path(), "n1"), group(directory.path(), "n2"));
     let volume = volume(directory.path(), "disk");
+    let device = volume.device().expect("it has one");
     let worker = Worker::start("slow", &volume.mount_point().join("file"), Some(&syncs));
     let sleeper = Sleeper::start();
     other.add(sleeper.0.id()).expect("it can be moved");
-    let disk = vec![(other, volume.clone())];
+    let disk = vec![(other, device)];
     misses(&injector, by("slow-disk", SlowDisk::of(disk, SLOW)), worker.victim());
-    let disk = vec![(syncs, volume.clone())];
+    let disk = vec![(syncs, device)];
     let healed = lands(&injector, by("slow-disk", SlowDisk::of(disk, SLOW)), worker.victim());
     assert!(healed.proof[0].contains("no limit"), "{healed:?}");
     drop(worker);
@@ -140,10 +141,11 @@ fn a_group_without_processes_is_refused() {
     let Some((directory, injector)) = run() else { return };
     let empty = vec![group(directory.path(), "n1")];
     let volume = volume(directory.path(), "disk");
+    let device = volume.device().expect("it has one");
     let faults = [
         by("cpu-quota", CpuQuota::of(empty.clone(), tenth())),
         by("memory-limit", MemoryLimit::of(empty.clone(), 32 << 20)),
-        by("slow-disk", SlowDisk::of(vec![(empty[0].clone(), volume)], SLOW)),
+        by("slow-disk", SlowDisk::of(vec![(empty[0].clone(), device)], SLOW)),
         by("cg-freeze", Freeze::of(empty)),
         by("cg-freeze", Freeze::of(Vec::new())),
         by("fd-exhaustion", FewDescriptors::of(Vec::new())),

@@ -38,10 +38,10 @@ impl Decoy {
         let said = |error: &dyn std::fmt::Display| format!("cannot make a decoy: {error}");
         let data = trial.join("decoy");
         fs::create_dir_all(&data).map_err(|error| said(&error))?;
-        let volume = match gear.volume_bytes {
+        let volume = match gear.disk {
             None => None,
-            Some(bytes) => {
-                let made = Volume::make(&trial.join("decoy.img"), &data, bytes);
+            Some(disk) => {
+                let made = disk.make(trial, "decoy", &data);
                 Some(Arc::new(made.map_err(|error| said(&error))?))
             }
         };

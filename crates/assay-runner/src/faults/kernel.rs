@@ -87,7 +87,8 @@ impl Maker<'_> {
         for &node in &chosen.nodes {
             let group = (self.scene.group)(node).ok_or_else(|| self.lacks(node, "group"))?;
             let volume = (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
-            disks.push((group, volume));
+            let device = volume.device().ok_or_else(|| self.lacks(node, "block device"))?;
+            disks.push((group, device));
         }
         let bytes_per_s = Some(self.number("rate")?);
         Ok(SlowDisk::of(disks, WriteLimit { bytes_per_s, ios_per_s: None }))

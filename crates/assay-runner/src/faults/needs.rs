@@ -8,9 +8,10 @@ use super::target::{Side, Target};
 use crate::spec::WindowSpec;
 use assay_kernel::cgroup::{self, Controller};
 use assay_kernel::notify::{self, Watch};
+use assay_kernel::volume::VolumeKind;
 use assay_kernel::{inside, net, volume};
 use assay_plan::machine::Network;
-use assay_sut::Gear;
+use assay_sut::{Disk, Gear};
 use std::sync::OnceLock;
 
 /// The size of a node's disk: etcd alone allocates 64 MB for its log before it writes a byte. The
@@ -22,12 +23,21 @@ const SMALL_VOLUME_BYTES: u64 = 160 << 20;
 /// What nodes have to be equipped with for a fault.
 pub fn gear(fault: &str) -> Gear {
     let calls = |calls: Watch| Gear { calls, ..Gear::default() };
-    let disk = |bytes: u64| Gear { volume_bytes: Some(bytes), ..Gear::default() };
+    let disk = |bytes: u64| Gear {
+        disk: Some(Disk { bytes, kind: VolumeKind::Block }),
+        ..Gear::default()
+    };
     match fault {
         "fsync-fail" | "slow-fsync" => calls(Watch { syncs: true, ..Watch::default() }),
         "disk-readonly" | "disk-enospc" => calls(Watch { writes: true, ..Watch::default() }),
         "skew" | "slowclock" => calls(Watch { clock: true, ..Watch::default() }),
-        "fsync-loss" | "fs-readonly" => disk(VOLUME_BYTES),
+        "fsync-loss" | "fs-readonly" => {
+            let kind = match (volumes(), forgetful()) {
+                (Some(_), None) => VolumeKind::Forgetful,
+                _ => VolumeKind::Block,
+            };
+            Gear { disk: Some(Disk { bytes: VOLUME_BYTES, kind }), ..Gear::default() }
+        }
         "slow-disk" => Gear { groups: true, ..disk(VOLUME_BYTES) },
         "cpu-quota" | "memory-limit" | "cg-freeze" => Gear { groups: true, ..Gear::default() },
         // Without such a disk only a small file system that is there already can be filled.
@@ -91,7 +101,14 @@ pub fn lacks(fault: &str, network: Network, datagrams: bool) -> Option<String> {
         return Some(format!("a bridge only cuts: {fault} needs system.network = \"switch\""));
     }
     let calls = (row.calls != Watch::default()).then(answers_calls).flatten();
-    let disks = row.volume_bytes.and_then(|_| volumes());
+    let disks = row.disk.and_then(|disk| match disk.kind {
+        // Either would do for some: then both ways are told.
+        VolumeKind::Block => volumes().map(|why| match (fault, forgetful()) {
+            ("fsync-loss" | "fs-readonly", Some(other)) => format!("{why}; {other}"),
+            _ => why,
+        }),
+        VolumeKind::Forgetful => forgetful(),
+    });
     calls.or(disks).or_else(|| controller(fault).and_then(groups))
 }
 
@@ -120,6 +137,15 @@ pub fn answers_calls() -> Option<String> {
 pub fn volumes() -> Option<String> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let look = || volume::probe(&std::env::temp_dir()).err().map(|error| error.to_string());
+    FOUND.get_or_init(look).clone()
+}
+
+/// Why there are no directories that forget here, which take the place of such disks where nobody
+/// is root; `None` if there are.
+pub fn forgetful() -> Option<String> {
+    static FOUND: OnceLock<Option<String>> = OnceLock::new();
+    let look =
+        || volume::probe_forgetful(&std::env::temp_dir()).err().map(|error| error.to_string());
     FOUND.get_or_init(look).clone()
 }
 

@@ -3,13 +3,15 @@
 use super::{CASES, laid_out};
 use crate::support::text;
 use rustix::process::geteuid;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
 
-#[test]
-fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
+/// Runs the power loss of the table as nobody.
+fn as_nobody(more: &[&str]) -> Option<(TempDir, Output)> {
     if !geteuid().is_root() {
         eprintln!("SKIPPED: becoming somebody without rights takes root");
-        return;
+        return None;
     }
     let power_loss = CASES.iter().find(|case| case.fault == "fsync-loss").expect("in the table");
     let (scratch, path) = laid_out(power_loss);
@@ -20,15 +22,42 @@ fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
     let program = scratch.path().join("assay");
     std::fs::copy(env!("CARGO_BIN_EXE_assay"), &program).expect("copied");
     let ended = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"])
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .args(more)
         .args([text(&program), "run", text(&path), "--directory", text(&directory)])
         .args(["--tier", "smoke"])
         .current_dir(scratch.path())
         .output()
         .expect("setpriv runs");
+    Some((scratch, ended))
+}
+
+#[test]
+fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
+    // Nobody can get rights by a program that has them.
+    let Some((scratch, ended)) = as_nobody(&["--no-new-privs"]) else { return };
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(2), "{said}{}", String::from_utf8_lossy(&ended.stderr));
     assert!(said.contains("INCONCLUSIVE-env"), "{said}");
-    let report = std::fs::read_to_string(directory.join("findings/report.md")).expect("a report");
-    assert!(report.contains("root"), "it says what to do: {report}");
+    let report = std::fs::read_to_string(scratch.path().join("run/findings/report.md"));
+    let report = report.expect("a report");
+    assert!(report.contains("root") && report.contains("fuse3"), "it says what to do: {report}");
+}
+
+#[test]
+fn without_root_a_node_loses_power_where_fuse_is_to_be_had() {
+    let helper = Command::new("fusermount3").arg("--version").output();
+    if helper.is_err() || !Path::new("/dev/fuse").exists() {
+        eprintln!("SKIPPED: there is no fusermount3 or no /dev/fuse: apt-get install fuse3");
+        return;
+    }
+    let Some((scratch, ended)) = as_nobody(&[]) else { return };
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(ended.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+    let events = std::fs::read_to_string(scratch.path().join("run/events.jsonl")).expect("events");
+    let landed = events.lines().find(|line| line.contains("fault-closed")).expect("a fault");
+    assert!(landed.contains("volumes cut 0 → 3 → 0"), "{landed}");
+    assert!(landed.contains("\"landing\":\"landed\""), "{landed}");
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
+    assert!(!mounts.contains(text(scratch.path())), "nothing stays mounted: {mounts}");
 }
