@@ -203,7 +203,7 @@ impl Tier {
         match self {
             Tier::Root => "A: root; all faults",
             Tier::Namespaces => {
-                "B: user namespaces; packets are cut and lost, disks and groups are not to be had"
+                "B: user namespaces; packets are cut and lost, groups are not to be had, disks by FUSE only"
             }
             Tier::Plain => "C: nothing special; proxies, signals, and system calls of nodes",
         }

@@ -7,8 +7,21 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// Everybody may use FUSE here, as on most machines; mounts are made and seen in a namespace only,
+/// and what is left of them at the end is told by 99.
+const WITH_FUSE: &str = r#"
+    mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse || exit 98
+    "$@"; code=$?
+    grep fuse.assay /proc/self/mountinfo && exit 99
+    exit $code
+"#;
+/// Nobody, who cannot get rights by a program that has them.
+const WITHOUT_RIGHTS: &str = r#"
+    exec setpriv --no-new-privs "$@"
+"#;
+
 /// Runs the power loss of the table as nobody.
-fn as_nobody(more: &[&str]) -> Option<(TempDir, Output)> {
+fn as_nobody(script: &str) -> Option<(TempDir, Output)> {
     if !geteuid().is_root() {
         eprintln!("SKIPPED: becoming somebody without rights takes root");
         return None;
@@ -21,21 +34,20 @@ fn as_nobody(more: &[&str]) -> Option<(TempDir, Output)> {
     // Where the program lies, others may not be allowed to look.
     let program = scratch.path().join("assay");
     std::fs::copy(env!("CARGO_BIN_EXE_assay"), &program).expect("copied");
-    let ended = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .args(more)
+    let ended = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
         .args([text(&program), "run", text(&path), "--directory", text(&directory)])
         .args(["--tier", "smoke"])
         .current_dir(scratch.path())
         .output()
-        .expect("setpriv runs");
+        .expect("unshare runs");
     Some((scratch, ended))
 }
 
 #[test]
 fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
-    // Nobody can get rights by a program that has them.
-    let Some((scratch, ended)) = as_nobody(&["--no-new-privs"]) else { return };
+    let Some((scratch, ended)) = as_nobody(WITHOUT_RIGHTS) else { return };
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(2), "{said}{}", String::from_utf8_lossy(&ended.stderr));
     assert!(said.contains("INCONCLUSIVE-env"), "{said}");
@@ -46,18 +58,15 @@ fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
 
 #[test]
 fn without_root_a_node_loses_power_where_fuse_is_to_be_had() {
-    let helper = Command::new("fusermount3").arg("--version").output();
-    if helper.is_err() || !Path::new("/dev/fuse").exists() {
-        eprintln!("SKIPPED: there is no fusermount3 or no /dev/fuse: apt-get install fuse3");
+    if !Path::new("/dev/fuse").exists() {
+        eprintln!("SKIPPED: the kernel of this machine has no FUSE");
         return;
     }
-    let Some((scratch, ended)) = as_nobody(&[]) else { return };
+    let Some((scratch, ended)) = as_nobody(WITH_FUSE) else { return };
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&ended.stderr));
     let events = std::fs::read_to_string(scratch.path().join("run/events.jsonl")).expect("events");
-    let landed = events.lines().find(|line| line.contains("fault-closed")).expect("a fault");
-    assert!(landed.contains("volumes cut 0 → 3 → 0"), "{landed}");
-    assert!(landed.contains("\"landing\":\"landed\""), "{landed}");
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
-    assert!(!mounts.contains(text(scratch.path())), "nothing stays mounted: {mounts}");
+    let closed = events.lines().find(|line| line.contains("fault-closed")).expect("a fault");
+    assert!(closed.contains("volumes cut 0 → 3 → 0"), "{closed}");
+    assert!(closed.contains("\"landing\":\"landed\""), "{closed}");
 }
