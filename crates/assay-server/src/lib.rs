@@ -23,6 +23,7 @@ mod limits;
 mod listen;
 mod log;
 mod names;
+mod nesting;
 pub mod net;
 mod oauth;
 mod placing;
