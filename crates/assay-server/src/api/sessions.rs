@@ -172,8 +172,11 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
         })
     });
     let made = made.await.and_then(|answer| answer);
-    let is_new = made.as_ref().is_ok_and(|wire| wire.contains(&key.id));
-    if has_copies && !is_new {
+    let may_be_there = match &made {
+        Ok(wire) => wire.contains(&key.id),
+        Err(error) => error.is_unknown,
+    };
+    if has_copies && !may_be_there {
         // What stays behind goes at the next start.
         let _left = strip(app, &key).await;
     }

@@ -181,7 +181,7 @@ pub async fn create(app: &App, mut call: Call, body: Body) -> Result<Reply, ApiE
         Ok(skill.wire(api))
     });
     let made = made.await;
-    if made.is_err() {
+    if made.as_ref().is_err_and(|error| !error.is_unknown) {
         forget(app, &id).await?;
     }
     made.map(|wire| Reply::json(&wire))
