@@ -119,16 +119,76 @@ fn answer(store: &mut dyn Store, job: Job, waiting: &mut mpsc::Receiver<Job>) {
         replies.push(reply);
         next = if keys.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
     }
+    if keys.is_empty() {
+        return ask(store, next);
+    }
     let found: Vec<Value> = match store.get_many(&keys) {
         Ok(found) => found.into_iter().map(Ok).collect(),
-        // Each is told why.
-        Err(_) => keys.iter().map(|key| Ok(store.get(key)?)).collect(),
+        // It is the store that fails, not one of them: asked again, each would wait for the same.
+        Err(error) => vec![Err(ApiError::from(error)); keys.len()],
     };
     for (reply, value) in replies.into_iter().zip(found) {
         // Who asked may have gone.
         let _unheard = reply.send(value);
     }
-    if let Some(Job::Ask(question)) = next {
+    ask(store, next);
+}
+
+fn ask(store: &mut dyn Store, job: Option<Job>) {
+    if let Some(Job::Ask(question)) = job {
         question(store);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_ledger::keyed::{Pair, StoreError, Writes};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A store that cannot be read, and counts how often it is asked to be.
+    struct Away(Arc<AtomicUsize>);
+
+    impl Away {
+        fn refuse<T>(&self) -> Result<T, StoreError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Err(StoreError::Fenced { place: "here".into() })
+        }
+    }
+
+    impl Store for Away {
+        fn get(&mut self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.refuse()
+        }
+
+        fn get_many(&mut self, _: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+            self.refuse()
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            self.refuse()
+        }
+
+        fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
+            self.refuse()
+        }
+    }
+
+    #[test]
+    fn those_who_ask_together_hear_together_that_there_is_no_answer() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let reader = Reader::start(Box::new(Away(asked.clone()))).expect("a thread");
+        let (go, going) = std::sync::mpsc::channel();
+        // Holds the thread until the others wait: so they are asked for together.
+        let first = reader.ask(move |_| going.recv().map_err(|_| ApiError::internal()));
+        let get = |key: &str| reader.get::<u32>(key.to_string());
+        let release = async { go.send(()).map_err(|_| ApiError::internal()) };
+        let all = async { tokio::join!(first, get("a"), get("b"), get("c"), release) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (_, a, b, c, _) = runtime.block_on(all);
+        let status = |read: Result<Option<u32>, ApiError>| read.map_err(|error| error.status);
+        assert_eq!([a, b, c].map(status), [Err(500), Err(500), Err(500)]);
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 }
