@@ -12,6 +12,10 @@ use tokio::sync::{mpsc, oneshot};
 const QUEUE_MAX: usize = 1024;
 /// Keys that are asked for together.
 const TOGETHER_MAX: usize = 64;
+/// Bytes of a piece of a log; one event may have more.
+const PIECE_BYTES: usize = 256 * 1024;
+/// Events of a piece, as they are looked at.
+const PIECE_STEPS: [usize; 3] = [20, 80, 400];
 
 type Question = Box<dyn FnOnce(&mut dyn Store) + Send>;
 type Value = Result<Option<Vec<u8>>, ApiError>;
@@ -88,7 +92,7 @@ impl Reader {
         state.ok_or_else(|| ApiError::not_found(format!("Session {} not found", key.id)))
     }
 
-    /// The events behind `last`, in the order of the log.
+    /// The events behind `last`, in the order of the log: one piece of it.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -96,19 +100,48 @@ impl Reader {
         &self,
         key: &SessionKey,
         last: Option<String>,
-        limit: usize,
-    ) -> Result<Vec<Line>, ApiError> {
+    ) -> Result<Piece, ApiError> {
         let at = key.at(folder::EVENTS);
         self.ask(move |store| {
             let mut range = KeyRange::below(&at, Order::Ascending);
             if let Some(last) = last {
                 range = range.after(&format!("{at}/{last}"));
             }
-            let pairs = store.scan(&range, limit)?;
-            pairs.into_iter().map(|(key, value)| Line::stored(&key, value)).collect()
+            piece(store, range)
         })
         .await
     }
+}
+
+/// A piece of a log.
+#[derive(Debug)]
+pub struct Piece {
+    /// What is in it.
+    pub lines: Vec<Line>,
+    /// Whether there may be more behind it.
+    pub has_more: bool,
+}
+
+/// As many events as are held at once for one who reads them. A few are looked at first: if they
+/// are large, no more than that was read in vain.
+fn piece(store: &mut dyn Store, mut range: KeyRange) -> Result<Piece, ApiError> {
+    let (mut lines, mut bytes): (Vec<Line>, usize) = (Vec::new(), 0);
+    for count in PIECE_STEPS {
+        let pairs = store.scan(&range, count)?;
+        let is_last = pairs.len() < count;
+        for (key, value) in pairs {
+            bytes += value.len();
+            if bytes > PIECE_BYTES && !lines.is_empty() {
+                return Ok(Piece { lines, has_more: true });
+            }
+            range = range.after(&key);
+            lines.push(Line::stored(&key, value)?);
+        }
+        if is_last {
+            return Ok(Piece { lines, has_more: false });
+        }
+    }
+    Ok(Piece { lines, has_more: true })
 }
 
 /// Answers a question, and with it those that wait behind it and can be asked for together.
@@ -143,7 +176,7 @@ fn ask(store: &mut dyn Store, job: Option<Job>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_ledger::keyed::{Pair, StoreError, Writes};
+    use assay_ledger::keyed::{Pair, SqliteStore, StoreError, Writes};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -173,6 +206,41 @@ mod tests {
         fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
             self.refuse()
         }
+    }
+
+    #[test]
+    fn a_piece_of_a_log_has_an_end_in_events_and_in_bytes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        // What each piece of a log of events of these sizes has.
+        let check = |store: &mut SqliteStore, sizes: &[usize], expected: &[usize]| {
+            let event = |(number, size): (usize, &usize)| {
+                let json = format!("{{\"type\":\"t\",\"x\":\"{}\"}}", "x".repeat(*size));
+                (format!("e/{number:04}"), Some(json.into_bytes()))
+            };
+            store.commit(&sizes.iter().enumerate().map(event).collect()).expect("written");
+            let (mut range, mut ids) = (KeyRange::below("e", Order::Ascending), Vec::new());
+            let mut counts = Vec::new();
+            loop {
+                let piece = piece(store, range.clone()).expect("read");
+                counts.push(piece.lines.len());
+                ids.extend(piece.lines.into_iter().map(|line| line.id));
+                if !piece.has_more {
+                    break;
+                }
+                range = range.after(&format!("e/{}", ids.last().expect("at least one")));
+            }
+            assert_eq!(counts, expected);
+            let all = (0..sizes.len()).map(|number| format!("{number:04}"));
+            assert_eq!(ids, all.collect::<Vec<_>>(), "each once, in order");
+            let gone = ids.iter().map(|id| (format!("e/{id}"), None));
+            store.commit(&gone.collect()).expect("written");
+        };
+        check(&mut store, &[], &[0]);
+        check(&mut store, &[10; 501], &[500, 1]);
+        check(&mut store, &[PIECE_BYTES / 4; 9], &[3, 3, 3]);
+        check(&mut store, &[10, 2 * PIECE_BYTES, 2 * PIECE_BYTES, 10], &[1, 1, 1, 1]);
+        check(&mut store, &[PIECE_BYTES / 30; 60], &[29, 29, 2]);
     }
 
     #[test]
