@@ -18,6 +18,7 @@ pub mod console;
 mod counters;
 pub mod engine;
 mod error;
+mod hiding;
 mod hub;
 mod limits;
 mod listen;
