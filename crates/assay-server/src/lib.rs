@@ -27,6 +27,7 @@ mod names;
 mod nesting;
 pub mod net;
 mod oauth;
+mod patience;
 mod placing;
 mod run;
 mod sealing;

@@ -7,7 +7,7 @@
 use crate::error::ApiError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The limits of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,8 @@ pub struct Limits {
     pub requests: usize,
     /// Open streams of the process.
     pub all_streams: usize,
+    /// How long a client may take nothing of what it is sent before its connection is given up.
+    pub stalled: Duration,
 }
 
 impl Default for Limits {
@@ -38,6 +40,7 @@ impl Default for Limits {
             uploads: 8,
             requests: 2048,
             all_streams: 4096,
+            stalled: Duration::from_secs(60),
         }
     }
 }
@@ -195,7 +198,6 @@ impl Admission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_bucket_fills_with_time_and_belongs_to_one_workspace() {
