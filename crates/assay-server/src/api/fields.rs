@@ -56,6 +56,11 @@ impl Fields {
         ApiError::invalid(format!("{}{field}: {what}", self.place))
     }
 
+    /// Where a field stands, for the fields within it.
+    pub fn place_of(&self, field: &str) -> String {
+        format!("{}{field}", self.place)
+    }
+
     /// A field as it is: absent, null or something.
     pub fn take(&mut self, field: &str) -> Option<Value> {
         self.left.remove(field)
