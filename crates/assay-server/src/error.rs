@@ -37,11 +37,15 @@ pub struct ApiError {
     pub message: String,
     /// When to try again, in seconds.
     pub retry_after_s: Option<u32>,
+    /// It may have been done all the same: what belongs to it must stay where it is.
+    #[serde(skip)]
+    pub is_unknown: bool,
 }
 
 impl ApiError {
     fn new(status: u16, kind: ErrorType, message: impl Into<String>) -> ApiError {
-        ApiError { status, kind, message: message.into(), retry_after_s: None }
+        let message = message.into();
+        ApiError { status, kind, message, retry_after_s: None, is_unknown: false }
     }
 
     /// The request is wrong.
@@ -109,6 +113,11 @@ impl ApiError {
     /// Our fault; what exactly stands in the log.
     pub fn internal() -> ApiError {
         ApiError::new(500, ErrorType::ApiError, "Internal server error")
+    }
+
+    /// Whether it was written is known only after the next start.
+    pub fn unknown() -> ApiError {
+        ApiError { is_unknown: true, ..ApiError::internal() }
     }
 
     /// The envelope all errors come in.

@@ -7,7 +7,7 @@
 use crate::error::ApiError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The limits of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,10 +22,12 @@ pub struct Limits {
     pub streams: usize,
     /// Uploads of a workspace at once.
     pub uploads: usize,
-    /// Requests of the process at once.
+    /// Requests of the process at once, of which one workspace can have three quarters.
     pub requests: usize,
     /// Open streams of the process.
     pub all_streams: usize,
+    /// How long a client may take nothing of what it is sent before its connection is given up.
+    pub stalled: Duration,
 }
 
 impl Default for Limits {
@@ -38,6 +40,7 @@ impl Default for Limits {
             uploads: 8,
             requests: 2048,
             all_streams: 4096,
+            stalled: Duration::from_secs(60),
         }
     }
 }
@@ -61,17 +64,41 @@ pub struct Place {
     workspace: String,
 }
 
+impl Place {
+    /// Gives a place that nobody was known to have to a workspace. Who asks is known only after
+    /// the store was asked, and that needs a place already.
+    ///
+    /// # Errors
+    /// If the workspace has its share; the place is given back with this.
+    pub fn belongs_to(&mut self, workspace: &str) -> Result<(), ApiError> {
+        let (own_max, _, what) = self.admission.limits_of(self.kind, workspace);
+        let mut state = self.admission.state();
+        let own = (self.kind, Some(workspace.to_string()));
+        let taken = state.taken.get(&own).copied().unwrap_or_default();
+        if taken >= own_max {
+            return Err(ApiError::too_many(format!("too many {what} in this workspace")));
+        }
+        let before = std::mem::replace(&mut self.workspace, workspace.to_string());
+        give_back(&mut state, (self.kind, Some(before)));
+        state.taken.insert(own, taken + 1);
+        Ok(())
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let workspace = std::mem::take(&mut self.workspace);
         let mut state = self.admission.state();
         for key in [(self.kind, Some(workspace)), (self.kind, None)] {
-            let left = state.taken.get(&key).copied().unwrap_or_default().saturating_sub(1);
-            match left {
-                0 => drop(state.taken.remove(&key)),
-                left => drop(state.taken.insert(key, left)),
-            }
+            give_back(&mut state, key);
         }
+    }
+}
+
+fn give_back(state: &mut State, key: (Kind, Option<String>)) {
+    match state.taken.get(&key).copied().unwrap_or_default().saturating_sub(1) {
+        0 => drop(state.taken.remove(&key)),
+        left => drop(state.taken.insert(key, left)),
     }
 }
 
@@ -131,11 +158,7 @@ impl Admission {
     /// # Errors
     /// If there is none left.
     pub fn enter(self: &Arc<Admission>, kind: Kind, workspace: &str) -> Result<Place, ApiError> {
-        let (own_max, all_max, what) = match kind {
-            Kind::Request => (usize::MAX, self.limits.requests, "requests are being answered"),
-            Kind::Stream => (self.limits.streams, self.limits.all_streams, "streams are open"),
-            Kind::Upload => (self.limits.uploads, usize::MAX, "uploads are on their way"),
-        };
+        let (own_max, all_max, what) = self.limits_of(kind, workspace);
         let mut state = self.state();
         let keys = [(kind, Some(workspace.to_string())), (kind, None)];
         let [own, all] =
@@ -148,6 +171,18 @@ impl Admission {
         }
         state.taken.extend(keys.into_iter().zip([own + 1, all + 1]));
         Ok(Place { admission: self.clone(), kind, workspace: workspace.to_string() })
+    }
+
+    /// How many of a kind one workspace and all of them can have, and what they are called.
+    fn limits_of(&self, kind: Kind, workspace: &str) -> (usize, usize, &'static str) {
+        let Limits { streams, all_streams, uploads, requests, .. } = self.limits;
+        // Who is not known yet is nobody in particular.
+        let share = if workspace.is_empty() { usize::MAX } else { requests - requests / 4 };
+        match kind {
+            Kind::Request => (share, requests, "requests are being answered"),
+            Kind::Stream => (streams, all_streams, "streams are open"),
+            Kind::Upload => (uploads, usize::MAX, "uploads are on their way"),
+        }
     }
 
     /// How many places are taken.
@@ -163,7 +198,6 @@ impl Admission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_bucket_fills_with_time_and_belongs_to_one_workspace() {
@@ -211,6 +245,25 @@ mod tests {
         drop(status(Kind::Request, "").expect("free"));
         assert_eq!(admission.taken(Kind::Request), 1, "only its own is given back");
         drop((second, upload, slow));
+        assert!(admission.state().taken.is_empty(), "nothing is left behind");
+    }
+
+    #[test]
+    fn one_workspace_leaves_places_for_requests_of_others() {
+        let limits = Limits { requests: 8, ..Limits::default() };
+        let admission = Arc::new(Admission::new(limits));
+        let ask = |workspace: &str| {
+            let mut place = admission.enter(Kind::Request, "").map_err(|error| error.status)?;
+            place.belongs_to(workspace).map_err(|error| error.status)?;
+            Ok::<Place, u16>(place)
+        };
+        let busy: Vec<Place> = (0..6).map(|_| ask("a").expect("its share")).collect();
+        assert_eq!(ask("a").map(drop), Err(429));
+        let others = ["b", "c"].map(|workspace| ask(workspace).expect("a place of its own"));
+        assert_eq!(ask("b").map(drop), Err(529), "all are taken");
+        drop(busy);
+        drop(ask("a").expect("given back"));
+        drop(others);
         assert!(admission.state().taken.is_empty(), "nothing is left behind");
     }
 }

@@ -211,7 +211,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     ready(&Ready { address, recovered, demo });
     tokio::select! {
         error = last_words(first_end(failure, runner, read)) => Err(error),
-        () = serve_connections(listener, router) => Ok(()),
+        () = serve_connections(listener, router, options.limits.stalled) => Ok(()),
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }

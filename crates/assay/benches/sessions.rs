@@ -40,7 +40,9 @@ fn main() {
     let sessions: Vec<String> = (0..ACTIVE_STREAMS).map(|_| server.session()).collect();
     let answers = bare_answers(&server);
     appends(&server, &sessions, bare, answers);
+    server.begin_anew(&data);
     idle_streams(&server, &sessions);
+    server.begin_anew(&data);
     active_streams(&server, &sessions);
     server.kill();
     restarts(&data, server);
@@ -120,9 +122,16 @@ fn appends(server: &Server, sessions: &[String], bare: f64, answers: f64) {
     println!("    {:10.2} of the requests that touch no store", rate / answers);
 }
 
+/// Streams that have read everything, and wait.
 fn idle_streams(server: &Server, sessions: &[String]) {
+    let mut line = server.connect();
+    let lasts: Vec<Option<String>> =
+        sessions.iter().map(|session| last_event(&mut line, session)).collect();
     let before = server.memory_kib();
-    let open = |number: usize| server.stream(&sessions[number % sessions.len()], None);
+    let open = |number: usize| {
+        let number = number % sessions.len();
+        server.stream(&sessions[number], lasts[number].as_deref())
+    };
     let streams: Vec<_> = (0..IDLE_STREAMS).map(open).collect();
     let each = server.memory_kib().saturating_sub(before) as f64 / IDLE_STREAMS as f64;
     println!("  {} idle streams: {each:.1} KiB of the server's memory each", streams.len());
@@ -260,6 +269,12 @@ impl Server {
 
     fn restart(&mut self, data: &Path) {
         self.child = spawn(data, &self.address.clone(), &[]).0;
+    }
+
+    /// Memory that an earlier measurement has left to the process is none that a later one takes.
+    fn begin_anew(&mut self, data: &Path) {
+        self.kill();
+        self.restart(data);
     }
 
     fn kill(&mut self) {

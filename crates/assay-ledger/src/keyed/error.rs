@@ -93,6 +93,21 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same for others who ask, if it [is final](StoreError::is_final): they need not wait for
+    /// it again.
+    pub fn echo(&self) -> Option<StoreError> {
+        use StoreError::{Away, Fenced, Unknown};
+        match self {
+            Away { place, source } => {
+                let source = sqlx::Error::Io(std::io::Error::other(source.to_string()));
+                Some(Away { place: place.clone(), source })
+            }
+            Fenced { place } => Some(Fenced { place: place.clone() }),
+            Unknown { place, .. } => Some(Unknown { place: place.clone(), source: None }),
+            _ => None,
+        }
+    }
+
     /// Whether a server should end: another one has the store, what it holds is known only after
     /// opening it again, or it is not there.
     pub fn is_final(&self) -> bool {

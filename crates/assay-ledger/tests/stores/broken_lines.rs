@@ -74,6 +74,11 @@ impl Proxy {
         *self.orders.next.lock().expect("no panic") = Some(cut);
     }
 
+    /// How often somebody came.
+    pub fn connections(&self) -> usize {
+        self.orders.count()
+    }
+
     pub fn has_cut(&self) -> bool {
         self.orders.has_cut.load(Ordering::SeqCst)
     }

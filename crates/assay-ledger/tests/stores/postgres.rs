@@ -6,7 +6,10 @@ use super::database::{Database, PASSWORD, USER};
 use super::keyed::{PROMISES, writes};
 use assay_ledger::keyed::{PostgresAddress, PostgresStore, Store, StoreError};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a store may take to see that its database is back.
+const BACK_MAX: Duration = Duration::from_secs(60);
 
 fn address(url: &str) -> PostgresAddress {
     url.parse().expect("an address")
@@ -166,6 +169,40 @@ fn a_database_that_stays_away_is_an_error_in_time_and_nothing_was_written() {
     let away = store.commit(&writes(&[("a", Some("2"))])).expect_err("nobody is there");
     assert!(matches!(away, StoreError::Away { .. }) && away.is_final(), "{away}");
     database.restart();
-    assert_eq!(store.get("a").expect("read"), Some(b"1".to_vec()), "it comes back");
+    assert_eq!(come_back(&mut store, "a"), Some(b"1".to_vec()), "it comes back");
     store.commit(&writes(&[("a", Some("3"))])).expect("write");
+}
+
+/// What is at a key, once the store has seen that its database is back.
+fn come_back(store: &mut PostgresStore, key: &str) -> Option<Vec<u8>> {
+    let until = Instant::now() + BACK_MAX;
+    loop {
+        match store.get(key) {
+            Err(StoreError::Away { .. }) if Instant::now() < until => {
+                std::thread::park_timeout(Duration::from_millis(5));
+            }
+            read => return read.expect("it comes back"),
+        }
+    }
+}
+
+#[test]
+fn who_asks_while_a_database_is_away_does_not_wait_for_a_try_of_his_own() {
+    const QUESTIONS: usize = 1000;
+    let mut database = Database::start();
+    let proxy = Proxy::start(database.address);
+    let url = format!("postgres://{USER}:{PASSWORD}@{}/postgres", proxy.address);
+    let address = address(&url).with_patience(Duration::ZERO);
+    let mut store = PostgresStore::open_guest(&address).expect("a store");
+    store.commit(&writes(&[("a", Some("1"))])).expect("write");
+    database.kill();
+    let before = proxy.connections();
+    for _ in 0..QUESTIONS {
+        let away = store.get("a").expect_err("nobody is there");
+        assert!(matches!(away, StoreError::Away { .. }), "{away}");
+    }
+    let tries = proxy.connections() - before;
+    assert!(tries < QUESTIONS / 10, "{tries} tries for {QUESTIONS} questions");
+    database.restart();
+    assert_eq!(come_back(&mut store, "a"), Some(b"1".to_vec()));
 }

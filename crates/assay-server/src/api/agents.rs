@@ -9,7 +9,7 @@ use super::skill_references::parse_references;
 use super::tools::{check_servers, parse_servers, parse_tools};
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Stored, Unit, fields_of, folder, read_record};
+use crate::store::{Stored, Unit, fields_of, folder};
 use assay_ledger::keyed::Order;
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
@@ -247,19 +247,17 @@ pub async fn list_stored(
         page: call.query.one("page"),
     };
     call.query.finish()?;
-    let found = app.reader.ask(move |store| {
-        let found = page(store, &wanted, |_, (_, value)| {
-            let stored: Stored = serde_json::from_slice(value)?;
-            let at = stored.wire.get("created_at").and_then(Value::as_str).unwrap_or_default();
-            Ok((include_archived || !stored.is_archived()) && created.contain(at))
-        })?;
-        let read = |(_, value): &(String, Vec<u8>)| read_record::<Stored>(Some(value.clone()));
-        let data: Result<Vec<_>, ApiError> = found.pairs.iter().map(read).collect();
-        Ok((data?, found.next))
+    let found = page(&app.reader, &wanted, move |_, (_, value)| {
+        let stored: Stored = serde_json::from_slice(value)?;
+        let at = stored.wire.get("created_at").and_then(Value::as_str).unwrap_or_default();
+        Ok((include_archived || !stored.is_archived()) && created.contain(at))
     });
-    let (data, next) = found.await?;
-    let data: Vec<Value> = data.into_iter().flatten().map(|s| Value::Object(s.wire)).collect();
-    Ok(Reply::json(&json!({"data": data, "next_page": next})))
+    let found = found.await?;
+    let read = |(_, value): &(String, Vec<u8>)| {
+        serde_json::from_slice::<Stored>(value).map(|stored| Value::Object(stored.wire))
+    };
+    let data: Vec<Value> = found.pairs.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Reply::json(&json!({"data": data, "next_page": found.next})))
 }
 
 /// `GET /v1/agents/{id}/versions`
@@ -274,7 +272,7 @@ pub async fn versions(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         page: call.query.one("page"),
     };
     call.query.finish()?;
-    let found = app.reader.ask(move |store| page(store, &wanted, |_, _| Ok(true))).await?;
+    let found = page(&app.reader, &wanted, |_, _| Ok(true)).await?;
     let mut data = Vec::new();
     for (_, value) in found.pairs {
         let mut version: Stored = serde_json::from_slice(&value)?;

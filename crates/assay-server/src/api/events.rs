@@ -149,21 +149,19 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         }
         range = range.after(&format!("{at}/{page}"));
     }
-    let found = app.reader.ask(move |store| {
-        let mut pairs = collect(store, range, limit + 1, &|_, (key, value)| {
-            if types.is_empty() && created == Times::default() {
-                return Ok(true);
-            }
-            let line = Line::stored(key, value.clone())?;
-            let is_type = types.is_empty() || types.contains(&line.kind);
-            Ok(is_type && created.contain(&line.processed_at()?))
-        })?;
-        let more = pairs.len() > limit;
-        pairs.truncate(limit);
-        let lines = pairs.into_iter().map(|(key, value)| Line::stored(&key, value));
-        Ok((lines.collect::<Result<Vec<_>, ApiError>>()?, more))
+    let found = collect(&app.reader, range, limit + 1, move |_, (key, value)| {
+        if types.is_empty() && created == Times::default() {
+            return Ok(true);
+        }
+        let line = Line::stored(key, value.clone())?;
+        let is_type = types.is_empty() || types.contains(&line.kind);
+        Ok(is_type && created.contain(&line.processed_at()?))
     });
-    let (lines, more) = found.await?;
+    let mut pairs = found.await?;
+    let more = pairs.len() > limit;
+    pairs.truncate(limit);
+    let lines = pairs.into_iter().map(|(key, value)| Line::stored(&key, value));
+    let lines = lines.collect::<Result<Vec<_>, ApiError>>()?;
     let next = lines.last().filter(|_| more).map(|line| line.id.clone());
     let data: Vec<String> = lines.into_iter().map(|line| line.json).collect();
     let next = serde_json::to_string(&next)?;

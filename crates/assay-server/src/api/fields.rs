@@ -1,6 +1,7 @@
 //! The fields of a JSON body. Every field has an effect, or is refused by its name.
 
 use crate::error::ApiError;
+use crate::nesting::{LEVELS_MAX, is_too_deep};
 use serde_json::{Map, Value};
 
 /// Pairs of metadata, and the length of each part.
@@ -20,14 +21,21 @@ impl Fields {
     /// Reads a body; none is like an empty object.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is no JSON object, or one that could not be read again.
     pub fn parse(body: &[u8]) -> Result<Fields, ApiError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Fields { left: Map::new(), place: String::new() });
         }
+        let too_deep = || {
+            let what = format!("Request body must not be nested deeper than {LEVELS_MAX} levels");
+            Err(ApiError::invalid(what))
+        };
         match serde_json::from_slice(body) {
+            Ok(value) if is_too_deep(&value) => too_deep(),
             Ok(Value::Object(left)) => Ok(Fields { left, place: String::new() }),
             Ok(_) => Err(ApiError::invalid("Request body must be a JSON object")),
+            // The reader stops at a depth of its own.
+            Err(error) if error.to_string().starts_with("recursion limit") => too_deep(),
             Err(_) => Err(ApiError::invalid("Request body must be valid JSON")),
         }
     }
@@ -46,6 +54,11 @@ impl Fields {
     /// An error about a field.
     pub fn bad(&self, field: &str, what: &str) -> ApiError {
         ApiError::invalid(format!("{}{field}: {what}", self.place))
+    }
+
+    /// Where a field stands, for the fields within it.
+    pub fn place_of(&self, field: &str) -> String {
+        format!("{}{field}", self.place)
     }
 
     /// A field as it is: absent, null or something.

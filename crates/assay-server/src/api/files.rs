@@ -104,7 +104,7 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         let (order, page_text) = (Order::Descending, call.query.one("page"));
         call.query.finish()?;
         let wanted = Wanted { folder: at, filter, order, limit, page: page_text };
-        let found = app.reader.ask(move |store| page(store, &wanted, is_wanted)).await?;
+        let found = page(&app.reader, &wanted, is_wanted).await?;
         let data = wires(found.pairs)?;
         return Ok(Reply::json(&json!({"data": data, "next_page": found.next})));
     }
@@ -118,9 +118,7 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     if let Some(id) = before.as_ref().or(after.as_ref()) {
         range = range.after(&format!("{at}/{id}"));
     }
-    let found =
-        app.reader.ask(move |store| super::page::collect(store, range, limit + 1, &is_wanted));
-    let mut pairs = found.await?;
+    let mut pairs = super::page::collect(&app.reader, range, limit + 1, is_wanted).await?;
     let has_more = pairs.len() > limit;
     pairs.truncate(limit);
     if before.is_some() {

@@ -5,10 +5,12 @@
 //! request, so that a cursor opens nothing by itself.
 
 use crate::error::ApiError;
+use crate::store::Reader;
 use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Pairs that are looked through at once.
 const SCAN_PAGE: usize = 500;
@@ -56,10 +58,10 @@ struct Cursor {
 ///
 /// # Errors
 /// If the cursor is none, or the store cannot be read.
-pub fn page(
-    store: &mut dyn Store,
+pub async fn page(
+    reader: &Reader,
     wanted: &Wanted,
-    is_wanted: impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError>,
+    is_wanted: impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError> + Send + Sync + 'static,
 ) -> Result<Page, ApiError> {
     let cursor = wanted.page.as_deref().map(|text| wanted.cursor(text)).transpose()?;
     let back = cursor.as_ref().is_some_and(|cursor| cursor.back);
@@ -68,7 +70,7 @@ pub fn page(
     if let Some(cursor) = &cursor {
         range = range.after(&format!("{}/{}", wanted.folder, cursor.at));
     }
-    let mut pairs = collect(store, range, wanted.limit + 1, &is_wanted)?;
+    let mut pairs = collect(reader, range, wanted.limit + 1, is_wanted).await?;
     let more = pairs.len() > wanted.limit;
     pairs.truncate(wanted.limit);
     if back {
@@ -82,33 +84,48 @@ pub fn page(
     Ok(Page { pairs, next, previous })
 }
 
-/// The first `limit` pairs of a range that are wanted.
+/// The first `limit` pairs of a range that are wanted. A long range takes several questions, so
+/// that others who want to know something come in between: there is one thread that reads.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn collect(
-    store: &mut dyn Store,
+pub async fn collect(
+    reader: &Reader,
     mut range: KeyRange,
     limit: usize,
-    is_wanted: &impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError>,
+    is_wanted: impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError> + Send + Sync + 'static,
 ) -> Result<Vec<Pair>, ApiError> {
-    let mut found = Vec::new();
+    let (is_wanted, mut found) = (Arc::new(is_wanted), Vec::new());
     loop {
-        let pairs = store.scan(&range, SCAN_PAGE)?;
-        let (count, last) = (pairs.len(), pairs.last().map(|(key, _)| key.clone()));
-        for pair in pairs {
-            if is_wanted(store, &pair)? {
-                found.push(pair);
-                if found.len() == limit {
-                    return Ok(found);
-                }
-            }
-        }
-        match last {
-            Some(last) if count == SCAN_PAGE => range = range.after(&last),
+        let (one, is_wanted, left) = (range.clone(), is_wanted.clone(), limit - found.len());
+        let looked = reader.ask(move |store| look(store, &one, left, is_wanted.as_ref())).await?;
+        found.extend(looked.0);
+        match looked.1 {
+            Some(last) if found.len() < limit => range = range.after(&last),
             _ => return Ok(found),
         }
     }
+}
+
+/// One question: those of the first pairs of a range that are wanted, and where it goes on.
+fn look(
+    store: &mut dyn Store,
+    range: &KeyRange,
+    limit: usize,
+    is_wanted: &impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError>,
+) -> Result<(Vec<Pair>, Option<String>), ApiError> {
+    let pairs = store.scan(range, SCAN_PAGE)?;
+    let last = pairs.last().filter(|_| pairs.len() == SCAN_PAGE).map(|(key, _)| key.clone());
+    let mut found = Vec::new();
+    for pair in pairs {
+        if found.len() == limit {
+            break;
+        }
+        if is_wanted(store, &pair)? {
+            found.push(pair);
+        }
+    }
+    Ok((found, last))
 }
 
 /// A page of a short list that is held as a whole, in the order of its ids; the cursor is the last
@@ -165,5 +182,35 @@ impl Wanted {
             filter: self.filter.clone(),
         };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&cursor).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_ledger::keyed::SqliteStore;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn whoever_asks_while_a_long_list_is_looked_through_comes_in_between() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let count = SCAN_PAGE * 5 / 2;
+        let pairs = (0..count).map(|number| (format!("x/{number:06}"), Some(Vec::new())));
+        store.commit(&pairs.collect()).expect("written");
+        let reader = Reader::start(Box::new(store)).expect("a thread");
+        let looked = Arc::new(AtomicUsize::new(0));
+        let (seen, range) = (looked.clone(), KeyRange::below("x", Order::Descending));
+        let long = collect(&reader, range, 2, move |_, (key, _)| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            Ok(key == "x/000000" || key == "x/000600")
+        });
+        let seen = looked.clone();
+        let other = reader.ask(move |_| Ok(seen.load(Ordering::SeqCst)));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (long, other) = runtime.block_on(async { tokio::join!(long, other) });
+        let keys: Vec<String> = long.expect("read").into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["x/000600", "x/000000"]);
+        assert_eq!((other, looked.load(Ordering::SeqCst)), (Ok(SCAN_PAGE), count));
     }
 }

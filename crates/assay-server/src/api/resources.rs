@@ -77,7 +77,7 @@ pub async fn add(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> 
         Resource { id, file_id: wanted.file_id, path: wanted.path, size_bytes, created_ms: now };
     let (place, made) = (directory.clone(), resource.clone());
     let added = app.kernel.run(move |unit| insert(unit, &key, &place, made)).await;
-    if added.is_err() {
+    if added.as_ref().is_err_and(|error| !error.is_unknown) {
         blocking(move || {
             placing::discard(&directory, &resource.id);
             Ok(())

@@ -154,10 +154,11 @@ async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<
     }
     // It is taken before the first question to the store.
     let needs_place = matches!(route.gate, Gate::Key | Gate::Managed);
-    let _place = needs_place.then(|| app.admission.enter(Kind::Request, "")).transpose()?;
+    let mut place = needs_place.then(|| app.admission.enter(Kind::Request, "")).transpose()?;
     let (workspace, version) = admit(app, &route, &parts.headers).await?;
-    if needs_place {
+    if let Some(place) = &mut place {
         app.admission.ask(&workspace, Instant::now())?;
+        place.belongs_to(&workspace)?;
     }
     let call = Call {
         workspace,
@@ -168,7 +169,9 @@ async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<
         headers: parts.headers,
         version,
     };
-    dispatch(app, route.endpoint, call, body).await
+    let answered = dispatch(app, route.endpoint, call, body).await;
+    drop(place);
+    answered
 }
 
 /// The workspace that the key of a request opens.

@@ -6,7 +6,7 @@ use super::events::{parse_events, send_events};
 use super::fields::Fields;
 use super::idempotency::{Guard, guard, is_answered, once};
 use super::mounts::{WantedFile, parse_resources};
-use super::page::{Wanted, page};
+use super::page::{Page, Wanted, page};
 use super::reply::Reply;
 use super::resources;
 use super::serve::{App, Call};
@@ -172,8 +172,11 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
         })
     });
     let made = made.await.and_then(|answer| answer);
-    let is_new = made.as_ref().is_ok_and(|wire| wire.contains(&key.id));
-    if has_copies && !is_new {
+    let may_be_there = match &made {
+        Ok(wire) => wire.contains(&key.id),
+        Err(error) => error.is_unknown,
+    };
+    if has_copies && !may_be_there {
         // What stays behind goes at the next start.
         let _left = strip(app, &key).await;
     }
@@ -307,30 +310,43 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         page: query.one("page"),
     };
     call.query.finish()?;
-    let workspace = call.workspace;
-    let found = app.reader.ask(move |store| {
-        let found = page(store, &wanted, |store, (_, value)| {
-            let record: SessionRecord = serde_json::from_slice(value)?;
-            let is_agent = agent.as_ref().is_none_or(|id| record.agent["id"] == id.as_str());
-            let is_version = version.is_none_or(|version| record.agent["version"] == version);
-            let is_visible =
-                (archived || record.archived_ms.is_none()) && created.contain_ms(record.created_ms);
-            if statuses.is_empty() || !(is_agent && is_version && is_visible) {
-                return Ok(is_agent && is_version && is_visible);
-            }
-            let key = SessionKey { workspace: workspace.clone(), id: record.id };
-            Ok(statuses.contains(&load(store, &key)?.1.status))
-        })?;
-        let mut data = Vec::new();
-        for (_, value) in &found.pairs {
-            let record: SessionRecord = serde_json::from_slice(value)?;
-            let key = SessionKey { workspace: workspace.clone(), id: record.id };
-            let (record, state) = load(store, &key)?;
-            data.push(wire(&record, &state, now_ms()));
+    let workspace = call.workspace.clone();
+    let found = page(&app.reader, &wanted, move |store, (_, value)| {
+        let record: SessionRecord = serde_json::from_slice(value)?;
+        let is_agent = agent.as_ref().is_none_or(|id| record.agent["id"] == id.as_str());
+        let is_version = version.is_none_or(|version| record.agent["version"] == version);
+        let is_visible =
+            (archived || record.archived_ms.is_none()) && created.contain_ms(record.created_ms);
+        if statuses.is_empty() || !(is_agent && is_version && is_visible) {
+            return Ok(is_agent && is_version && is_visible);
         }
-        Ok(json!({"data": data, "next_page": found.next, "prev_page": found.previous}))
+        let found = still_there(store, &workspace, record.id)?;
+        Ok(found.is_some_and(|(_, state)| statuses.contains(&state.status)))
     });
-    found.await.map(|wire| Reply::json(&wire))
+    let Page { pairs, next, previous } = found.await?;
+    let data = app.reader.ask(move |store| {
+        let mut data = Vec::new();
+        for (_, value) in &pairs {
+            let record: SessionRecord = serde_json::from_slice(value)?;
+            let found = still_there(store, &call.workspace, record.id)?;
+            data.extend(found.map(|(record, state)| wire(&record, &state, now_ms())));
+        }
+        Ok(data)
+    });
+    let data = data.await?;
+    Ok(Reply::json(&json!({"data": data, "next_page": next, "prev_page": previous})))
+}
+
+/// A session of a list, unless it was deleted since that was looked through.
+fn still_there(
+    store: &mut dyn Store,
+    workspace: &str,
+    id: String,
+) -> Result<Option<(SessionRecord, Session)>, ApiError> {
+    match load(store, &SessionKey { workspace: workspace.to_string(), id }) {
+        Err(error) if error.status == 404 => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 fn parse_statuses(names: Vec<String>) -> Result<Vec<Status>, ApiError> {

@@ -1,7 +1,7 @@
 //! Versions of skills.
 
 use super::bundle::pack;
-use super::page::{Wanted, collect, page};
+use super::page::{Wanted, page};
 use super::reply::Reply;
 use super::resources::blocking;
 use super::serve::{ApiVersion, App, Call};
@@ -50,7 +50,7 @@ pub async fn create(app: &App, mut call: Call, body: Body) -> Result<Reply, ApiE
         Ok(version.wire(api))
     });
     let made = made.await;
-    if made.is_err() {
+    if made.as_ref().is_err_and(|error| !error.is_unknown) {
         forget(app, &id).await?;
     }
     made.map(|wire| Reply::json(&wire))
@@ -68,7 +68,7 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         page: call.query.one("page"),
     };
     call.query.finish()?;
-    let found = app.reader.ask(move |store| page(store, &wanted, |_, _| Ok(true))).await?;
+    let found = page(&app.reader, &wanted, |_, _| Ok(true)).await?;
     let read = |(_, value): &(String, Vec<u8>)| {
         serde_json::from_slice::<SkillVersion>(value).map(|one| one.wire(call.version))
     };
@@ -92,11 +92,13 @@ pub fn find_version(
         let newest = store.scan(&range, 1)?.pop();
         return read_record(newest.map(|(_, value)| value));
     }
-    let found = collect(store, range, 1, &|_, (_, value)| {
-        let version: SkillVersion = serde_json::from_slice(value)?;
-        Ok(version.id == name || version.version.to_string() == name)
-    })?;
-    read_record(found.into_iter().next().map(|(_, value)| value))
+    for (_, value) in store.scan(&range, VERSIONS_MAX)? {
+        let version: SkillVersion = serde_json::from_slice(&value)?;
+        if version.id == name || version.version.to_string() == name {
+            return Ok(Some(version));
+        }
+    }
+    Ok(None)
 }
 
 async fn version_of(app: &App, call: &Call) -> Result<SkillVersion, ApiError> {

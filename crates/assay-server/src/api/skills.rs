@@ -181,7 +181,7 @@ pub async fn create(app: &App, mut call: Call, body: Body) -> Result<Reply, ApiE
         Ok(skill.wire(api))
     });
     let made = made.await;
-    if made.is_err() {
+    if made.as_ref().is_err_and(|error| !error.is_unknown) {
         forget(app, &id).await?;
     }
     made.map(|wire| Reply::json(&wire))
@@ -225,7 +225,7 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     call.query.finish()?;
     // All skills here were uploaded.
     let is_ours = source.is_none_or(|source| source == "custom");
-    let found = app.reader.ask(move |store| page(store, &wanted, |_, _| Ok(is_ours))).await?;
+    let found = page(&app.reader, &wanted, move |_, _| Ok(is_ours)).await?;
     let read = |(_, value): &(String, Vec<u8>)| {
         serde_json::from_slice::<Skill>(value).map(|skill| skill.wire(call.version))
     };

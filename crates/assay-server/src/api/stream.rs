@@ -2,7 +2,7 @@
 //!
 //! A stream listens first, then reads the log, then goes on with what it hears and has not read:
 //! nothing is missed and nothing comes twice. It does something only when its reader takes
-//! something: one page of the log, or one event, is all that is ever held for one.
+//! something: one piece of the log, or one event, is all that is ever held for one.
 
 use super::reply::Reply;
 use super::serve::{App, Call};
@@ -19,8 +19,6 @@ use tokio::sync::broadcast::error::RecvError;
 
 /// How often a stream that has nothing to say says so, to be known to live.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Events that are read from the log at once.
-const REPLAY_PAGE: usize = 500;
 
 struct Tail {
     reader: Reader,
@@ -78,13 +76,13 @@ impl Tail {
     async fn next(&mut self) -> Option<String> {
         loop {
             if self.is_replaying {
-                let read = self.reader.events_after(&self.key, self.last.clone(), REPLAY_PAGE);
+                let read = self.reader.events_after(&self.key, self.last.clone());
                 // Clients take the end of a stream as a reason to open it again.
-                let lines = read.await.ok()?;
-                self.is_replaying = lines.len() == REPLAY_PAGE;
-                if let Some(last) = lines.last() {
+                let piece = read.await.ok()?;
+                self.is_replaying = piece.has_more;
+                if let Some(last) = piece.lines.last() {
                     self.last = Some(last.id.clone());
-                    return Some(lines.iter().fold(String::new(), frame));
+                    return Some(piece.lines.iter().fold(String::new(), frame));
                 }
             }
             match tokio::time::timeout(HEARTBEAT, self.listener.events.recv()).await {

@@ -194,10 +194,14 @@ fn toolset(mut fields: Fields, place: &str) -> Result<Value, ApiError> {
 
 fn policy(config: &mut Fields) -> Result<Option<Value>, ApiError> {
     let Some(value) = config.value("permission_policy") else { return Ok(None) };
-    match value["type"].as_str() {
-        Some(kind @ ("always_allow" | "always_ask")) => Ok(Some(json!({"type": kind}))),
-        _ => Err(config.bad("permission_policy.type", "must be always_allow or always_ask")),
-    }
+    let kind = match value["type"].as_str() {
+        Some(kind @ ("always_allow" | "always_ask")) => json!(kind),
+        _ => return Err(config.bad("permission_policy.type", "must be always_allow or always_ask")),
+    };
+    let mut policy = Fields::of(value, &config.place_of("permission_policy"))?;
+    policy.take("type");
+    policy.finish()?;
+    Ok(Some(json!({"type": kind})))
 }
 
 fn custom(mut fields: Fields) -> Result<Value, ApiError> {

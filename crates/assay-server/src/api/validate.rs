@@ -9,6 +9,7 @@ use super::credentials::{key_of, missing};
 use super::reply::Reply;
 use super::serve::{App, Call};
 use crate::error::ApiError;
+use crate::hiding::hide;
 use crate::names::now_ms;
 use crate::net::{GuardError, NetError, Reach, authority, path_of};
 use crate::oauth::{Answered, GrantError, RenewError};
@@ -28,8 +29,6 @@ const TIME_MAX: Duration = Duration::from_secs(15);
 /// What it is asked, and by which version of its protocol.
 const METHOD: &str = "initialize";
 const PROTOCOL: &str = "2025-06-18";
-/// What stands where a token was.
-const HIDDEN: &str = "[key]";
 
 /// What came of asking a server.
 #[derive(Clone, PartialEq, Debug)]
@@ -171,7 +170,7 @@ async fn ask(app: &App, url: &str, token: &str) -> Result<Probed, ProbeError> {
     if status.is_success() {
         return Ok(Probed::Fine);
     }
-    let answered = Answered::read(answer, |text| text.replace(token, HIDDEN)).await;
+    let answered = Answered::read(answer, |text| hide(text, token)).await;
     Ok(match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Probed::Refused(answered),
         _ => Probed::Failed(answered),

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::oneshot;
 
 /// How much of what was said before a run is told.
@@ -30,6 +30,9 @@ const EARLIER_BYTES_MAX: usize = 200_000;
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 const TURN_BYTES_MAX: usize = 4 * 1024 * 1024;
 const REST: &str = "\n[the rest is left out]";
+/// What a program may be ahead of what is written, and what it may do in one turn beside talking.
+const AHEAD_MAX: usize = 256;
+const DEEDS_MAX: usize = 10_000;
 
 /// One program.
 #[derive(Debug)]
@@ -113,7 +116,7 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     let said = Message::user(vec![json!({"type": "text", "text": host.text})]);
     host.remember(Entry::Message(said));
     host.say(vec![Said::RequestStart]).await?;
-    let (tell, mut heard) = unbounded_channel();
+    let (tell, mut heard) = channel(AHEAD_MAX);
     let (done, ran) = oneshot::channel();
     // It may take hours, so it has a thread of its own.
     let thread = std::thread::Builder::new().name("agent".into()).spawn(move || {
@@ -127,8 +130,14 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     })?;
     let mut listener = Listener::default();
     while let Some(event) = heard.recv().await {
+        if !listener.has_room(&event) {
+            cancel.0.cancel();
+            break;
+        }
         listener.hear(&mut host, event).await?;
     }
+    // Nobody hears more: its thread must not wait for that.
+    drop(heard);
     let ran = ran.await.map_err(|_| Stop::Broken)?;
     drop(cancel);
     listener.finish(host, &ran).await
@@ -142,10 +151,11 @@ impl Drop for CancelOnDrop {
     }
 }
 
-fn run(agent: &ProcessAgent, task: &Task, tell: &UnboundedSender<AgentEvent>) -> Ran {
+/// A program that says more than is written waits.
+fn run(agent: &ProcessAgent, task: &Task, tell: &Sender<AgentEvent>) -> Ran {
     agent.run(task, &mut |event| {
         // The turn may be over.
-        let _unheard = tell.send(event);
+        let _unheard = tell.blocking_send(event);
     })
 }
 
@@ -187,6 +197,8 @@ struct Listener {
     text: String,
     /// How much was heard, up to the most that is said.
     bytes: usize,
+    /// How often it did something else.
+    deeds: usize,
     is_thinking: bool,
     tools: VecDeque<EventId>,
     usage: Usage,
@@ -194,6 +206,20 @@ struct Listener {
 }
 
 impl Listener {
+    /// Whether the turn may go on, by what becomes an event; text has a limit of its own.
+    fn has_room(&mut self, event: &AgentEvent) -> bool {
+        let is_deed = match event {
+            AgentEvent::ToolUse { .. } | AgentEvent::ToolResult { .. } => true,
+            AgentEvent::Thought { .. } => !self.is_thinking,
+            _ => false,
+        };
+        self.deeds += usize::from(is_deed);
+        if self.deeds > DEEDS_MAX {
+            self.failure = Some(format!("it did more than {DEEDS_MAX} things in one turn"));
+        }
+        self.deeds <= DEEDS_MAX
+    }
+
     async fn hear(&mut self, host: &mut Host, event: AgentEvent) -> Result<(), Stop> {
         let is_thought = matches!(event, AgentEvent::Thought { .. });
         let was_thinking = std::mem::replace(&mut self.is_thinking, is_thought);

@@ -7,6 +7,7 @@
 
 use crate::api::find_credential;
 use crate::error::ApiError;
+use crate::hiding::hide;
 use crate::log::log;
 use crate::names::now_ms;
 use crate::oauth::{RenewError, Renewer};
@@ -15,9 +16,6 @@ use hyper::header::HeaderValue;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What stands where a key was.
-const HIDDEN: &str = "[key]";
 
 /// The vaults of a session.
 #[derive(Clone, Debug)]
@@ -170,7 +168,7 @@ impl KeyOf {
 
     /// The same text without the key.
     pub fn hide(&self, text: &str) -> String {
-        self.turn().used.iter().fold(text.to_string(), |text, key| text.replace(key, HIDDEN))
+        self.turn().used.iter().fold(text.to_string(), |text, key| hide(&text, key))
     }
 
     /// The same for every text in a value.

@@ -1,5 +1,6 @@
 //! One request for a new access token: the grant `refresh_token` of OAuth 2.0.
 
+use crate::hiding::hide;
 use crate::net::{Client, Guard, GuardError, NetError, Reach, authority, path_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,8 +24,6 @@ const CODE_CHARS_MAX: usize = 64;
 /// The longest token, and the longest life of one: what is longer has no end.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 const LIFE_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
-/// What stands where a secret was.
-const HIDDEN: &str = "[key]";
 
 /// How the client shows who it is: one of these, never two together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,10 +127,10 @@ impl Grant {
     /// The same text without whatever is secret.
     fn hide(&self, text: &str) -> String {
         let secrets = [Some(&self.secrets.refresh_token), self.secrets.client_secret.as_ref()];
-        let plain = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
-        let plain = plain.fold(text.to_string(), |text, secret| text.replace(secret, HIDDEN));
+        let plain = secrets.into_iter().flatten();
+        let plain = plain.fold(text.to_string(), |text, secret| hide(&text, secret));
         match self.header().as_ref().and_then(|header| header.to_str().ok()) {
-            Some(header) => plain.replace(header.trim_start_matches("Basic "), HIDDEN),
+            Some(header) => hide(&plain, header.trim_start_matches("Basic ")),
             None => plain,
         }
     }
@@ -306,6 +305,8 @@ mod tests {
         let encoded = STANDARD.encode("c%2F1:s%3A2");
         let hidden = basic.hide(&format!("r t&1 s:2 {encoded} c/1"));
         assert_eq!(hidden, "[key] [key] [key] c/1");
+        let spelled = basic.hide("refresh_token=r+t%261&client_secret=s%3A2");
+        assert_eq!(spelled, "refresh_token=[key]&client_secret=[key]");
         assert!(!format!("{basic:?}").contains("s:2"));
     }
 

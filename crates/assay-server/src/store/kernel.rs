@@ -23,7 +23,18 @@ const QUEUE_MAX: usize = 1024;
 /// Requests in one commit.
 const GROUP_MAX: usize = 256;
 
-type Finish = Box<dyn FnOnce(bool) + Send>;
+type Finish = Box<dyn FnOnce(Written) + Send>;
+
+/// What came of a commit.
+#[derive(Clone, Copy)]
+enum Written {
+    /// It is durable.
+    Yes,
+    /// Nothing was written.
+    No,
+    /// The store was lost meanwhile.
+    Unknown,
+}
 
 /// What is to be done, and what it will want to know: that is asked for all of a commit at once.
 struct Job {
@@ -99,14 +110,18 @@ impl Kernel {
             if outcome.is_err() {
                 unit.roll_back(before);
             }
-            Box::new(move |is_durable| {
-                let outcome = if is_durable { outcome } else { Err(ApiError::internal()) };
+            Box::new(move |written| {
+                let outcome = match written {
+                    Written::Yes => outcome,
+                    Written::No => Err(ApiError::internal()),
+                    Written::Unknown => Err(ApiError::unknown()),
+                };
                 // Who asked may have gone.
                 let _unheard = reply.send(outcome);
             })
         });
         self.jobs.send(Job { wanted, work }).await.map_err(|_| ApiError::internal())?;
-        answer.await.map_err(|_| ApiError::internal())?
+        answer.await.map_err(|_| ApiError::unknown())?
     }
 
     /// Whether nothing will ever be written any more.
@@ -176,8 +191,13 @@ fn commit_group(
         world.counters.jobs.inc_by(finished.len() as u64);
         after.into_iter().for_each(|after| world.follow(after));
     }
+    let written = match &committed {
+        Ok(()) => Written::Yes,
+        Err(error) if error.is_final() => Written::Unknown,
+        Err(_) => Written::No,
+    };
     for finish in finished {
-        finish(committed.is_ok());
+        finish(written);
     }
     match committed {
         Err(error) if error.is_final() => Err(error),
@@ -191,6 +211,37 @@ mod tests {
     use crate::store::folder;
     use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, VALUE_BYTES_MAX, Writes};
     use assay_session::{Inbound, Input, Session};
+
+    /// A database that goes while it writes.
+    struct Lost;
+
+    impl Store for Lost {
+        fn get(&mut self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(None)
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            Ok(Vec::new())
+        }
+
+        fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
+            Err(StoreError::Unknown { place: "here".into(), source: None })
+        }
+    }
+
+    #[test]
+    fn a_commit_that_may_be_there_is_told_from_one_that_is_not() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(directory.path()).expect("a new store");
+        let refuses = Arc::new(std::sync::atomic::AtomicBool::new(true));
+        let put = |kernel: Kernel| {
+            let put = runtime.block_on(kernel.run(|unit| unit.put("x/1".to_string(), &1)));
+            put.map_err(|error| (error.status, error.is_unknown))
+        };
+        assert_eq!(put(start(Box::new(Stubborn { store, refuses }))), Err((500, false)));
+        assert_eq!(put(start(Box::new(Lost))), Err((500, true)));
+    }
 
     /// A disk that takes nothing while it is told to.
     struct Stubborn {

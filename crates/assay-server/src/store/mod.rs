@@ -13,7 +13,7 @@ pub use binding::{BindingError, bind};
 pub use kernel::Kernel;
 pub use keys::{ApiKey, KeyError, add_key, list_keys, new_key, revoke_key, workspace_of};
 pub use place::{OpenStore, StorePlace};
-pub use reader::Reader;
+pub use reader::{Piece, Reader};
 pub use records::{
     Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, fields_of, folder, read_record,
 };

@@ -12,6 +12,10 @@ use tokio::sync::{mpsc, oneshot};
 const QUEUE_MAX: usize = 1024;
 /// Keys that are asked for together.
 const TOGETHER_MAX: usize = 64;
+/// Bytes of a piece of a log; one event may have more.
+const PIECE_BYTES: usize = 256 * 1024;
+/// Events of a piece, as they are looked at.
+const PIECE_STEPS: [usize; 3] = [20, 80, 400];
 
 type Question = Box<dyn FnOnce(&mut dyn Store) + Send>;
 type Value = Result<Option<Vec<u8>>, ApiError>;
@@ -88,7 +92,7 @@ impl Reader {
         state.ok_or_else(|| ApiError::not_found(format!("Session {} not found", key.id)))
     }
 
-    /// The events behind `last`, in the order of the log.
+    /// The events behind `last`, in the order of the log: one piece of it.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -96,19 +100,48 @@ impl Reader {
         &self,
         key: &SessionKey,
         last: Option<String>,
-        limit: usize,
-    ) -> Result<Vec<Line>, ApiError> {
+    ) -> Result<Piece, ApiError> {
         let at = key.at(folder::EVENTS);
         self.ask(move |store| {
             let mut range = KeyRange::below(&at, Order::Ascending);
             if let Some(last) = last {
                 range = range.after(&format!("{at}/{last}"));
             }
-            let pairs = store.scan(&range, limit)?;
-            pairs.into_iter().map(|(key, value)| Line::stored(&key, value)).collect()
+            piece(store, range)
         })
         .await
     }
+}
+
+/// A piece of a log.
+#[derive(Debug)]
+pub struct Piece {
+    /// What is in it.
+    pub lines: Vec<Line>,
+    /// Whether there may be more behind it.
+    pub has_more: bool,
+}
+
+/// As many events as are held at once for one who reads them. A few are looked at first: if they
+/// are large, no more than that was read in vain.
+fn piece(store: &mut dyn Store, mut range: KeyRange) -> Result<Piece, ApiError> {
+    let (mut lines, mut bytes): (Vec<Line>, usize) = (Vec::new(), 0);
+    for count in PIECE_STEPS {
+        let pairs = store.scan(&range, count)?;
+        let is_last = pairs.len() < count;
+        for (key, value) in pairs {
+            bytes += value.len();
+            if bytes > PIECE_BYTES && !lines.is_empty() {
+                return Ok(Piece { lines, has_more: true });
+            }
+            range = range.after(&key);
+            lines.push(Line::stored(&key, value)?);
+        }
+        if is_last {
+            return Ok(Piece { lines, has_more: false });
+        }
+    }
+    Ok(Piece { lines, has_more: true })
 }
 
 /// Answers a question, and with it those that wait behind it and can be asked for together.
@@ -119,16 +152,111 @@ fn answer(store: &mut dyn Store, job: Job, waiting: &mut mpsc::Receiver<Job>) {
         replies.push(reply);
         next = if keys.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
     }
+    if keys.is_empty() {
+        return ask(store, next);
+    }
     let found: Vec<Value> = match store.get_many(&keys) {
         Ok(found) => found.into_iter().map(Ok).collect(),
-        // Each is told why.
-        Err(_) => keys.iter().map(|key| Ok(store.get(key)?)).collect(),
+        // It is the store that fails, not one of them: asked again, each would wait for the same.
+        Err(error) => vec![Err(ApiError::from(error)); keys.len()],
     };
     for (reply, value) in replies.into_iter().zip(found) {
         // Who asked may have gone.
         let _unheard = reply.send(value);
     }
-    if let Some(Job::Ask(question)) = next {
+    ask(store, next);
+}
+
+fn ask(store: &mut dyn Store, job: Option<Job>) {
+    if let Some(Job::Ask(question)) = job {
         question(store);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_ledger::keyed::{Pair, SqliteStore, StoreError, Writes};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A store that cannot be read, and counts how often it is asked to be.
+    struct Away(Arc<AtomicUsize>);
+
+    impl Away {
+        fn refuse<T>(&self) -> Result<T, StoreError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Err(StoreError::Fenced { place: "here".into() })
+        }
+    }
+
+    impl Store for Away {
+        fn get(&mut self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.refuse()
+        }
+
+        fn get_many(&mut self, _: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+            self.refuse()
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            self.refuse()
+        }
+
+        fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
+            self.refuse()
+        }
+    }
+
+    #[test]
+    fn a_piece_of_a_log_has_an_end_in_events_and_in_bytes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        // What each piece of a log of events of these sizes has.
+        let check = |store: &mut SqliteStore, sizes: &[usize], expected: &[usize]| {
+            let event = |(number, size): (usize, &usize)| {
+                let json = format!("{{\"type\":\"t\",\"x\":\"{}\"}}", "x".repeat(*size));
+                (format!("e/{number:04}"), Some(json.into_bytes()))
+            };
+            store.commit(&sizes.iter().enumerate().map(event).collect()).expect("written");
+            let (mut range, mut ids) = (KeyRange::below("e", Order::Ascending), Vec::new());
+            let mut counts = Vec::new();
+            loop {
+                let piece = piece(store, range.clone()).expect("read");
+                counts.push(piece.lines.len());
+                ids.extend(piece.lines.into_iter().map(|line| line.id));
+                if !piece.has_more {
+                    break;
+                }
+                range = range.after(&format!("e/{}", ids.last().expect("at least one")));
+            }
+            assert_eq!(counts, expected);
+            let all = (0..sizes.len()).map(|number| format!("{number:04}"));
+            assert_eq!(ids, all.collect::<Vec<_>>(), "each once, in order");
+            let gone = ids.iter().map(|id| (format!("e/{id}"), None));
+            store.commit(&gone.collect()).expect("written");
+        };
+        check(&mut store, &[], &[0]);
+        check(&mut store, &[10; 501], &[500, 1]);
+        check(&mut store, &[PIECE_BYTES / 4; 9], &[3, 3, 3]);
+        check(&mut store, &[10, 2 * PIECE_BYTES, 2 * PIECE_BYTES, 10], &[1, 1, 1, 1]);
+        check(&mut store, &[PIECE_BYTES / 30; 60], &[29, 29, 2]);
+    }
+
+    #[test]
+    fn those_who_ask_together_hear_together_that_there_is_no_answer() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let reader = Reader::start(Box::new(Away(asked.clone()))).expect("a thread");
+        let (go, going) = std::sync::mpsc::channel();
+        // Holds the thread until the others wait: so they are asked for together.
+        let first = reader.ask(move |_| going.recv().map_err(|_| ApiError::internal()));
+        let get = |key: &str| reader.get::<u32>(key.to_string());
+        let release = async { go.send(()).map_err(|_| ApiError::internal()) };
+        let all = async { tokio::join!(first, get("a"), get("b"), get("c"), release) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (_, a, b, c, _) = runtime.block_on(all);
+        let status = |read: Result<Option<u32>, ApiError>| read.map_err(|error| error.status);
+        assert_eq!([a, b, c].map(status), [Err(500), Err(500), Err(500)]);
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 }

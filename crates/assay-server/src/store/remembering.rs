@@ -18,12 +18,14 @@ pub(super) struct Remembering {
     bytes: usize,
     /// What was asked for ahead, for the next commit alone.
     ahead: HashMap<String, Option<Vec<u8>>>,
+    /// Why nothing more can be had of the store: the others of a commit need not wait for the same.
+    lost: Option<StoreError>,
 }
 
 impl Remembering {
     /// With nothing known.
     pub(super) fn new(store: Box<dyn Store>) -> Remembering {
-        Remembering { store, known: HashMap::new(), bytes: 0, ahead: HashMap::new() }
+        Remembering { store, known: HashMap::new(), bytes: 0, ahead: HashMap::new(), lost: None }
     }
 
     /// Asks for what the requests of a commit will want to know, all at once. Only for keys that
@@ -31,9 +33,25 @@ impl Remembering {
     pub(super) fn look_ahead(&mut self, wanted: impl Iterator<Item = String>) {
         let is_new = |key: &String| !self.known.contains_key(key) && !self.ahead.contains_key(key);
         let wanted: Vec<String> = wanted.filter(is_new).collect();
+        if wanted.is_empty() {
+            return;
+        }
         // Who cannot be asked now will be asked again, one by one, and say why not.
-        let Ok(found) = self.store.get_many(&wanted) else { return };
+        let Ok(found) = self.ask(|store| store.get_many(&wanted)) else { return };
         self.ahead.extend(wanted.into_iter().zip(found));
+    }
+
+    /// Asks the store, unless it was lost since the last commit.
+    fn ask<T>(
+        &mut self,
+        question: impl FnOnce(&mut dyn Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Some(error) = self.lost.as_ref().and_then(StoreError::echo) {
+            return Err(error);
+        }
+        let answer = question(self.store.as_mut());
+        self.lost = answer.as_ref().err().and_then(StoreError::echo);
+        answer
     }
 
     fn remember(&mut self, key: &str, value: &[u8]) {
@@ -68,7 +86,7 @@ impl Store for Remembering {
         }
         let value = match self.ahead.get(key) {
             Some(value) => value.clone(),
-            None => self.store.get(key)?,
+            None => self.ask(|store| store.get(key))?,
         };
         if let Some(value) = value.as_ref().filter(|_| is_state(key)) {
             self.remember(key, value);
@@ -77,12 +95,15 @@ impl Store for Remembering {
     }
 
     fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
-        self.store.scan(range, limit)
+        self.ask(|store| store.scan(range, limit))
     }
 
     fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
         self.ahead.clear();
-        let committed = self.store.commit(writes);
+        let committed = match self.lost.take() {
+            Some(error) => Err(error),
+            None => self.store.commit(writes),
+        };
         if committed.is_err() {
             // What is there now is for the store to say.
             self.forget_all();
@@ -113,13 +134,17 @@ mod tests {
         pairs: BTreeMap<String, Vec<u8>>,
         asked: usize,
         refuses: bool,
+        is_lost: bool,
     }
 
     impl Store for Counting {
         fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
             let mut inner = self.0.lock().expect("no panic");
             inner.asked += 1;
-            Ok(inner.pairs.get(key).cloned())
+            match inner.is_lost {
+                true => Err(StoreError::Fenced { place: "here".into() }),
+                false => Ok(inner.pairs.get(key).cloned()),
+            }
         }
 
         fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
@@ -128,6 +153,7 @@ mod tests {
 
         fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
             let mut inner = self.0.lock().expect("no panic");
+            inner.asked += usize::from(inner.is_lost);
             if inner.refuses {
                 return Err(StoreError::Size { key: "any".into(), bytes: 0 });
             }
@@ -188,6 +214,22 @@ mod tests {
         store.commit(&put(b"new")).expect("written");
         assert_eq!(store.get("requests/1").expect("read"), Some(b"new".to_vec()));
         assert_eq!(asked(), before + 1);
+    }
+
+    #[test]
+    fn a_store_that_is_lost_is_asked_once_in_a_commit() {
+        let below = Counting::default();
+        let mut store = Remembering::new(Box::new(below.clone()));
+        store.commit(&Writes::from([("states/w/s".into(), Some(b"1".to_vec()))])).expect("written");
+        below.0.lock().expect("no panic").is_lost = true;
+        store.look_ahead(["requests/1", "requests/2"].into_iter().map(str::to_string));
+        for key in ["requests/1", "requests/2", "requests/3"] {
+            assert!(store.get(key).expect_err("nobody is there").is_final());
+        }
+        assert_eq!(store.get("states/w/s").expect("it is known"), Some(b"1".to_vec()));
+        let error = store.commit(&Writes::new()).expect_err("nobody is there");
+        assert!(error.is_final(), "{error}");
+        assert_eq!(below.0.lock().expect("no panic").asked, 1);
     }
 
     #[test]

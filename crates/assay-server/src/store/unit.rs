@@ -118,17 +118,18 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// Takes everything in a folder away.
+    /// Takes everything in a folder away. Each page begins behind the one before: whoever looked
+    /// from the beginning would read what is already gone again, and keep all other writers waiting
+    /// for the square of a long log.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn delete_below(&mut self, folder: &str) -> Result<(), ApiError> {
+        let mut range = KeyRange::below(folder, Order::Ascending);
         loop {
-            let range = KeyRange::below(folder, Order::Ascending);
             let pairs = self.transaction.scan(&range, DELETE_PAGE)?;
-            if pairs.is_empty() {
-                return Ok(());
-            }
+            let Some((last, _)) = pairs.last() else { return Ok(()) };
+            range = range.after(last);
             for (key, _) in pairs {
                 self.transaction.delete(key);
             }
@@ -181,5 +182,57 @@ impl<'a> Unit<'a> {
             self.after.push(After::Effects(key.clone(), taken.effects.clone()));
         }
         Ok(Ok(taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_ledger::keyed::{Pair, SqliteStore, Store, StoreError, Writes};
+
+    /// A store that counts the pairs it is asked for and those that it gives.
+    struct Counted {
+        store: SqliteStore,
+        asked: usize,
+        given: usize,
+    }
+
+    impl Store for Counted {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.store.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            let pairs = self.store.scan(range, limit)?;
+            (self.asked, self.given) = (self.asked + limit, self.given + pairs.len());
+            Ok(pairs)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            self.store.commit(writes)
+        }
+    }
+
+    #[test]
+    fn what_is_taken_away_is_read_once_however_much_it_is() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let count = DELETE_PAGE * 5 / 2;
+        let old = (0..count).map(|number| (format!("x/{number:06}"), Some(Vec::new())));
+        let beside = ["w/1", "x", "y/1"].map(|key| (key.to_string(), Some(Vec::new())));
+        store.commit(&old.chain(beside.clone()).collect()).expect("written");
+        let mut counted = Counted { store, asked: 0, given: 0 };
+        let (names, counters) = (Names::default(), Counters::default());
+        let mut unit = Unit::new(Transaction::new(&mut counted), &names, &counters);
+        // What the commit itself has put there goes, too.
+        unit.put("x/z".to_string(), &1).expect("collected");
+        unit.delete_below("x").expect("read");
+        unit.transaction.commit().expect("written");
+        // Each page is asked for with room for what the commit may hide, which is one pair here.
+        assert!(counted.given <= count + 3, "{} for {count}", counted.given);
+        assert!(counted.asked <= count + 3 * DELETE_PAGE, "{}", counted.asked);
+        let all = KeyRange { from: String::new(), to: "~".into(), order: Order::Ascending };
+        let left = counted.scan(&all, count).expect("read").into_iter().map(|(key, _)| key);
+        assert_eq!(left.collect::<Vec<_>>(), beside.map(|(key, _)| key));
     }
 }

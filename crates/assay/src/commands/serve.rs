@@ -82,6 +82,7 @@ fn limits(args: &LimitArgs) -> Limits {
         uploads: count(args.max_uploads),
         requests: count(args.max_requests),
         all_streams: count(args.max_all_streams),
+        ..Limits::default()
     }
 }
 

@@ -110,7 +110,7 @@ fn a_disk_that_is_full_for_a_while_loses_nothing_and_ends_nothing() {
     assert_eq!(upload.status, 500, "{}", upload.body);
     // The turn wants to go on, and cannot.
     File::create(server.data.join("holds/disk")).expect("a name needs no room");
-    (0..20).for_each(|_| assert_eq!(server.call("POST", &path, &interrupts).status, 500));
+    wait_for("a refusal", || server.call("POST", &path, &interrupts).status == 500);
     let status = server.ok("GET", &format!("/v1/sessions/{held}"), &Value::Null);
     assert_eq!(status["status"], "running");
     disk.free();

@@ -250,6 +250,10 @@ fn servers_and_toolsets_belong_together() {
             with(&|a| a["tools"][0]["configs"][0]["permission_policy"]["type"] = json!("never")),
             "permission_policy",
         ),
+        (
+            with(&|a| a["tools"][0]["configs"][0]["permission_policy"]["until"] = json!("noon")),
+            "permission_policy.until`",
+        ),
         (with(&|a| a["tools"] = json!([a["tools"][0], a["tools"][0]])), "is there twice"),
     ];
     for (agent, words) in cases {

@@ -96,3 +96,20 @@ fn a_server_that_was_replaced_ends_by_itself_and_says_so() {
     assert!(!texts.iter().any(|event| event["type"] == "user.message"), "{texts:?}");
     server.ok("GET", &format!("/v1/sessions/{session}"), &Value::Null);
 }
+
+#[test]
+fn files_of_a_session_stay_until_it_is_known_whether_it_was_written() {
+    let database = Database::start();
+    let mut server = Server::with(Setup::stored_in(&database.url()));
+    let mut wish = server.place(&Value::Null);
+    wish["resources"] = json!([{"type": "file", "file_id": server.file("x"), "mount_path": "a"}]);
+    database.sql("UPDATE assay.writer SET owner = 'another'");
+    let status = server.try_call("POST", "/v1/sessions", &wish, &[]).map(|answer| answer.status);
+    assert!(matches!(status, Ok(500) | Err(_)), "{status:?}");
+    assert_eq!(server.wait(), Some(69), "{}", server.log());
+    let place = server.data.join("workspaces/default");
+    let copies = || std::fs::read_dir(&place).map_or(0, Iterator::count);
+    assert_eq!(copies(), 1, "nobody here knows that the session is not there");
+    server.restart();
+    assert_eq!(copies(), 0, "whoever opens the store again does");
+}

@@ -13,6 +13,9 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
+/// After a try that was in vain others are told so without another one: each can take as long as
+/// connecting may, and many may wait for theirs.
+const VAIN: Duration = Duration::from_secs(1);
 
 /// What came of a question.
 pub(super) enum Asked<T> {
@@ -29,8 +32,8 @@ pub(super) struct Link {
     pub(super) address: PostgresAddress,
     runtime: Runtime,
     connection: Option<PgConnection>,
-    /// Somebody waited in vain already: others get their answer at once.
-    is_given_up: bool,
+    /// When somebody last waited in vain, and why: others get their answer at once.
+    given_up: Option<(Instant, String)>,
 }
 
 impl Link {
@@ -38,7 +41,7 @@ impl Link {
     pub(super) fn open(address: PostgresAddress) -> Result<Link, StoreError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::Start)?;
-        let mut link = Link { address, runtime, connection: None, is_given_up: false };
+        let mut link = Link { address, runtime, connection: None, given_up: None };
         let until = Instant::now() + link.address.away_max;
         loop {
             match link.try_connect() {
@@ -54,7 +57,7 @@ impl Link {
         let connected =
             self.runtime.block_on(async { tokio::time::timeout(CONNECT_MAX, connecting).await });
         self.connection = Some(connected.unwrap_or_else(|_| Err(silent(CONNECT_MAX)))?);
-        self.is_given_up = false;
+        self.given_up = None;
         Ok(())
     }
 
@@ -66,12 +69,19 @@ impl Link {
     /// How long to try from now.
     pub(super) fn patience(&self) -> Instant {
         let now = Instant::now();
-        if self.is_given_up { now } else { now + self.address.away_max }
+        if self.given_up.is_some() { now } else { now + self.address.away_max }
     }
 
-    /// Connects again if the connection is gone, as often as the time allows, and once at least.
+    /// Connects again if the connection is gone, as often as the time allows, and once at least,
+    /// but for those who come right after a try that was in vain.
     pub(super) fn connect(&mut self, until: Instant) -> Result<(), StoreError> {
         while self.connection.is_none() {
+            if let Some((at, why)) = &self.given_up
+                && at.elapsed() < VAIN
+            {
+                let source = sqlx::Error::Io(std::io::Error::other(why.clone()));
+                return Err(StoreError::Away { place: self.place(), source });
+            }
             let Err(source) = self.try_connect() else { return Ok(()) };
             if !is_passing(&source) || Instant::now() >= until {
                 return Err(self.give_up(source));
@@ -138,7 +148,7 @@ impl Link {
     }
 
     pub(super) fn give_up(&mut self, source: sqlx::Error) -> StoreError {
-        self.is_given_up = true;
+        self.given_up = Some((Instant::now(), source.to_string()));
         StoreError::Away { place: self.place(), source }
     }
 

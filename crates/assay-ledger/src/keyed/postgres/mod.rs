@@ -103,6 +103,9 @@ impl Store for PostgresStore {
     }
 
     fn get_many(&mut self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
         let asked: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
         let found: Vec<(Vec<u8>, Vec<u8>)> = self.read(async |connection| {
             let sql = "SELECT key, value FROM assay.pairs WHERE key = ANY($1)";

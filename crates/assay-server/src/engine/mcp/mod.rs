@@ -98,7 +98,10 @@ impl Servers {
         let one = |server: &Server| {
             let tools = server.enabled(agent);
             let names: Vec<&str> = tools.into_iter().filter_map(Result::err).collect();
-            let name = cut(names.first()?, SHORT_NAME_BYTES_MAX).to_string();
+            // Hidden before it is cut: half a key is still one.
+            let name = names.first()?;
+            let name = server.key.as_ref().map_or(name.to_string(), |key| key.hide(name));
+            let name = cut(&name, SHORT_NAME_BYTES_MAX);
             let more = match names.len() - 1 {
                 0 => String::new(),
                 more => format!(" and {more} more"),

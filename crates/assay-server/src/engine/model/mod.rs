@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// What an answer ends with that is not whole.
 const CUT_OFF: [&str; 3] = ["max_tokens", "refusal", "model_context_window_exceeded"];
-const NO_INPUT: &str = "the input of this call was no JSON object";
+const NO_INPUT: &str = "the input of this call was no JSON object, or one nested too deep";
 /// Requests in one turn.
 const REQUESTS_MAX: usize = 200;
 /// Bytes of memory that are read for one token of the context.

@@ -1,6 +1,7 @@
 //! An answer of a model, put together from the events of its stream.
 
 use super::sse::SseEvent;
+use crate::nesting::is_too_deep;
 use assay_session::Usage;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,8 @@ pub enum Block {
     Text(String),
     /// A thought, as it has to be sent back.
     Thinking(Value),
-    /// A call of a tool; without an input if that was no JSON object.
+    /// A call of a tool; without an input if that was no JSON object, or one that is nested so
+    /// deep that it could be remembered and not recalled.
     Call {
         /// What the model calls it.
         id: String,
@@ -170,23 +172,33 @@ impl Open {
 
     fn close(self) -> Option<Block> {
         let Open { block, text, signature, .. } = self;
+        let is_deep = is_too_deep(&block);
         match block["type"].as_str().unwrap_or_default() {
             "text" => Some(Block::Text(text)),
             "thinking" => Some(Block::Thinking(
                 json!({"type": "thinking", "thinking": text, "signature": signature}),
             )),
-            "redacted_thinking" => Some(Block::Thinking(block)),
+            "redacted_thinking" => Some(Block::Thinking(block)).filter(|_| !is_deep),
             "tool_use" => {
                 let word = |field: &str| block[field].as_str().unwrap_or_default().to_string();
                 let input = match text.trim() {
+                    "" if is_deep => None,
                     "" => Some(block["input"].as_object().cloned().unwrap_or_default()),
-                    text => serde_json::from_str(text).ok(),
+                    text => shallow_object(text),
                 };
                 Some(Block::Call { id: word("id"), name: word("name"), input })
             }
             // A block that nobody here has asked for.
             _ => None,
         }
+    }
+}
+
+/// A JSON object that can be remembered.
+fn shallow_object(text: &str) -> Option<Map<String, Value>> {
+    match serde_json::from_str(text).ok().filter(|value| !is_too_deep(value))? {
+        Value::Object(fields) => Some(fields),
+        _ => None,
     }
 }
 

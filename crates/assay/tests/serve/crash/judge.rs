@@ -27,6 +27,7 @@ pub fn judge(server: &Server, world: &World, client: &Client) {
     assert_eq!(texts.iter().collect::<Vec<_>>(), sent, "client {number}: what was sent");
     turns(client, &events);
     tools(client, &events);
+    runs(server, client, &events);
     // No key has a second effect, long after.
     for sent in client.messages.iter().chain(&client.interrupts) {
         let again = world.post(&client.session, &sent.key, &sent.body, |_, _| {});
@@ -117,4 +118,26 @@ fn tools(client: &Client, events: &[Value]) {
     let at_most_once = answers.values().all(|count| *count <= 1);
     assert!(at_most_once, "client {number}: each call is answered once: {answers:?}");
     assert_eq!(client.tools_run, calls, "client {number}: the client ran each call once");
+}
+
+/// What the tool of the server did, by the lines it left: a call whose result says that it ran has
+/// run, one that was cut off may have, and none has run twice.
+fn runs(server: &Server, client: &Client, events: &[Value]) {
+    let number = client.number;
+    let is_call = |event: &&Value| event["type"] == "agent.tool_use" && event["name"] == "bash";
+    let calls: Vec<String> = events.iter().filter(is_call).map(id_of).collect();
+    let is_success = |event: &&Value| {
+        let of = event["tool_use_id"].as_str().unwrap_or_default();
+        event["type"] == "agent.tool_result"
+            && event["is_error"] != true
+            && calls.iter().any(|call| call == of)
+    };
+    let done = events.iter().filter(is_success).count();
+    let place = server.data.join("workspaces/default").join(&client.session);
+    let left = std::fs::read_to_string(place.join("workspace/ran")).unwrap_or_default();
+    let ran = left.lines().filter(|line| *line == "ran").count();
+    assert_eq!(ran, left.lines().count(), "client {number}: {left}");
+    assert!(done <= ran, "client {number}: {done} calls are said to have run, {ran} did");
+    assert!(ran <= calls.len(), "client {number}: {ran} runs of {} calls", calls.len());
+    println!("client {number}: {} calls of a tool, {ran} ran, {done} told", calls.len());
 }

@@ -124,7 +124,7 @@ fn kill(server: &mut Server, database: &mut Option<Database>, chance: &mut Chanc
 fn session(server: &Server) -> String {
     let tools = json!([
         {"type": "agent_toolset_20260401",
-         "configs": [{"name": "bash", "permission_policy": {"type": "always_ask"}}]},
+         "configs": [{"name": "read", "permission_policy": {"type": "always_ask"}}]},
         {"type": "custom", "name": "get_weather", "description": "d",
          "input_schema": {"type": "object"}},
     ]);
