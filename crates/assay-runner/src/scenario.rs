@@ -232,8 +232,11 @@ impl Workshop<'_> {
             self.trial(job.id, name, spec, purpose, system)
         };
         let found = investigate(first, arm::allowance(job.machine), self.events, &mut run)?;
-        write_json(&path, &found)
-            .map_err(|e| TrialError::Trouble(format!("cannot write {}: {e}", path.display())))?;
+        // Who takes this run up again finds it out anew; what was found is not given up for that.
+        if let Err(error) = write_json(&path, &found) {
+            let what = format!("cannot write {}: {error}", path.display());
+            self.events.emit(&RunEvent::Noticed { what });
+        }
         Ok(found)
     }
 

@@ -62,8 +62,10 @@ impl Inquiry<'_, '_> {
             windows: part.to_vec(),
             ..spec.clone()
         };
+        let not_done = self.not_done.len();
         let reduced = self.fewer(best, (&all, 0), words, with)?;
-        Ok(reduced.minimal && self.may_go_on())
+        // A fault is needed if the trial without it passes, not if nobody could try.
+        Ok(reduced.minimal && self.may_go_on() && self.not_done.len() == not_done)
     }
 
     /// Types of operations that are not needed to see it are left out, up to all but one.
