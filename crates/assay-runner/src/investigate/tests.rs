@@ -142,6 +142,24 @@ fn the_whole_mix_is_never_taken_for_none() {
 }
 
 #[test]
+fn keys_that_the_checkers_are_told_of_are_not_left_out() {
+    // With half of its accounts, a bank of 400 holds 200: no defect is needed to see that.
+    let rows = [
+        (None, 1),
+        (Some(("total", "400")), 4),
+        (Some(("invariant", "sum(accounts.*.balance) == 400")), 4),
+        (Some(("groups-expected", "k1,k2")), 4),
+        (Some(("negative-allowed", "true")), 1),
+    ];
+    for (option, keys) in rows {
+        let mut first = first();
+        first.check.options.extend(option.map(|(name, value)| (name.into(), value.into())));
+        let (found, _) = look_into(&first, ALL, |_| true);
+        assert_eq!((found.smallest.workload.keys, found.reproduced()), (keys, true), "{option:?}");
+    }
+}
+
+#[test]
 fn what_does_not_come_back_is_not_reduced_and_nobody_is_blamed() {
     let (found, names) = look_into(&first(), ALL, |_| false);
     assert_eq!((found.reruns, found.reductions), ([3, 0], 0));
