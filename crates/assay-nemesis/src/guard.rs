@@ -190,7 +190,8 @@ impl Guard {
             return Ok(healed.clone());
         }
         self.sample();
-        let mut proof = self.meter.idle_lines();
+        let (mut proof, worked) = self.meter.idle_lines();
+        self.injector.not_hit(&worked);
         let (mut undone, mut troubles) = self.deed.undo();
         let restarted = self.restarted();
         let may_pass = restarted.iter().all(Result::is_ok);

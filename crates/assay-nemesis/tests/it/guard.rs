@@ -142,8 +142,8 @@ fn every_process_of_a_fault_has_to_show_it() {
 fn a_pause_shows_that_its_victims_use_no_processor_time() {
     let (_directory, _, injector) = injector(None);
     let mut shell = std::process::Command::new("sh");
-    let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell");
-    let process = Process::of(busy.id()).expect("it runs");
+    let busy = Sleeper(shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell"));
+    let process = busy.process();
     let works = |than: u64| {
         let until = std::time::Instant::now() + Duration::from_secs(20);
         while process.cpu_ticks().expect("readable").is_some_and(|ticks| ticks <= than) {
@@ -166,12 +166,12 @@ fn a_pause_shows_that_its_victims_use_no_processor_time() {
     guard.sample();
     let at = process.cpu_ticks().expect("readable").expect("it is there");
     process.resume().expect("resumed");
-    works(at);
+    works(at + 2);
     process.pause().expect("paused");
     let healed = guard.heal().expect("healed");
     assert!(healed.proof.iter().any(|line| line.contains("used")), "{:?}", healed.proof);
-    busy.kill().expect("ours");
-    busy.wait().expect("ours");
+    assert_eq!(healed.landing.injector.numbers(), "processes stopped 0 → 0 → 0");
+    assert_eq!(healed.landing.injector.state(), LandingState::Missed, "it was at work");
 }
 
 #[test]
