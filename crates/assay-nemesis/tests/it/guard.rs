@@ -189,6 +189,25 @@ fn a_child_that_had_ended_by_itself_does_not_make_a_kill_miss() {
 }
 
 #[test]
+fn a_child_that_had_ended_by_itself_does_not_keep_a_node_from_being_stopped() {
+    let (_directory, _, injector) = injector(None);
+    let (node, child, other) = (Sleeper::start(), Sleeper::start(), Sleeper::start());
+    let all = vec![node.process(), child.process(), other.process()];
+    all[1].kill().expect("it ends before anything is injected");
+    let (timeouts, victim) = felt();
+    let pause = fault("pause", Action::Pause(all.clone()));
+    let mut guard = injector.inject(pause, victim).expect("on");
+    timeouts.store(1, Ordering::SeqCst);
+    let healed = guard.heal().expect("healed");
+    assert_eq!(healed.landing.injector.numbers(), "processes stopped 0 → 2 → 0");
+    assert_eq!(healed.landing.state(), LandingState::Landed, "{:?}", healed.landing);
+    // The node itself is another matter.
+    all[0].kill().expect("ours");
+    let refused = injector.inject(fault("pause", Action::Pause(all)), Victim::unasked());
+    assert!(matches!(refused, Err(InjectError::Process(_))));
+}
+
+#[test]
 fn a_killed_process_is_started_again_by_its_owner() {
     let (_directory, _, injector) = injector(None);
     let victim = Sleeper::start();
