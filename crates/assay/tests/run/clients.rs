@@ -107,6 +107,8 @@ fn what_cannot_hit_clients_is_told_before_the_run() {
         ),
         (KILLED.replace("\"clients\"", "\"n1, clients\""), "kill9 needs nodes and nobody beside"),
         (FROZEN.replace("some-clients", "n1, some-clients"), "only kill9, term and pause hit them"),
+        (KILLED.replace("\"kill9\"", "\"roll\""), "roll needs nodes and nobody beside"),
+        (KILLED.replace("\"kill9\"", "\"roll-wrong\""), "roll-wrong needs nodes and nobody beside"),
         (KILLED.replace("killed >= 1", "restarted >= 1"), "does not count `restarted`"),
     ];
     for (number, (faults, why)) in rows.iter().enumerate() {
