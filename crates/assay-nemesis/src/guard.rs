@@ -175,10 +175,12 @@ impl Guard {
         }
     }
 
-    /// Of processes to be ended, those count that were there: who had gone by itself was not hit.
+    /// Of processes to be ended or stopped, those count that were there: who had gone by itself was
+    /// not hit.
     fn moves_by_min(&self) -> u64 {
         match &self.deed.action {
             Action::Kill(_) => self.injector.parts_before(0).max(1),
+            Action::Pause(_) => (self.meter.moves_by_min() - self.deed.ended).max(1),
             _ => self.meter.moves_by_min(),
         }
     }
@@ -190,7 +192,8 @@ impl Guard {
             return Ok(healed.clone());
         }
         self.sample();
-        let mut proof = self.meter.idle_lines();
+        let (mut proof, worked) = self.meter.idle_lines();
+        self.injector.not_hit(&worked);
         let (mut undone, mut troubles) = self.deed.undo();
         let restarted = self.restarted();
         let may_pass = restarted.iter().all(Result::is_ok);

@@ -78,6 +78,8 @@ pub(crate) struct Deed {
     pub(crate) action: Action,
     pub(crate) layer: Option<Layer>,
     pub(crate) junk: Option<PathBuf>,
+    /// Of processes to be stopped, those that had ended by themselves.
+    pub(crate) ended: u64,
 }
 
 impl Injector {
@@ -106,7 +108,7 @@ impl Injector {
             undo: undo_steps(&fault.action, junk.as_deref()),
         })?;
         let (mesh, action) = (self.mesh.clone(), fault.action.clone());
-        let mut deed = Deed { mesh, action, layer: None, junk };
+        let mut deed = Deed { mesh, action, layer: None, junk, ended: 0 };
         if let Err(error) = deed.act(&fault) {
             let (undone, troubles) = deed.undo();
             if troubles.is_empty() {
@@ -131,9 +133,9 @@ impl Injector {
         }
         match &fault.action {
             Action::Links(_) | Action::Reset(_) => self.fits(fault),
-            Action::Pause(all) | Action::Terminate(all) => there(all),
-            // Of a node that is killed whole, a child may end by itself at any moment.
-            Action::Kill(all) => there(&all[..1]),
+            Action::Terminate(all) => there(all),
+            // Of a node that is hit whole, a child may end by itself at any moment.
+            Action::Kill(all) | Action::Pause(all) => there(&all[..1]),
             Action::Skew(skew) => {
                 there(&skew.processes)?;
                 skew.processes.iter().try_for_each(|process| Ok(skew.clock.is_under(process)?))
@@ -205,6 +207,19 @@ fn undo_steps(action: &Action, junk: Option<&Path>) -> Vec<Undo> {
     }
 }
 
+/// Stops a node and its children; how many of these had ended before it was their turn.
+fn stopped(all: &[Process]) -> Result<u64, ProcessError> {
+    let mut ended = 0;
+    for (number, process) in all.iter().enumerate() {
+        match process.pause() {
+            Err(ProcessError::NoSuchProcess { .. }) if number > 0 => ended += 1,
+            Ok(()) if number > 0 && process.state()? == ProcessState::Gone => ended += 1,
+            stopped => stopped?,
+        }
+    }
+    Ok(ended)
+}
+
 impl Deed {
     fn act(&mut self, fault: &Fault) -> Result<(), InjectError> {
         match &self.action {
@@ -213,7 +228,7 @@ impl Deed {
                 let mesh = self.mesh.iter().flat_map(|mesh| links.iter().map(move |l| (mesh, l)));
                 mesh.for_each(|(mesh, link)| mesh.reset(*link));
             }
-            Action::Pause(all) => all.iter().try_for_each(Process::pause)?,
+            Action::Pause(all) => self.ended = stopped(all)?,
             // Children may end with their parent, before their turn comes.
             Action::Kill(all) => all.iter().try_for_each(|process| match process.kill() {
                 Err(ProcessError::NoSuchProcess { .. }) => Ok(()),

@@ -7,9 +7,13 @@ use crate::means::Reading;
 use crate::process::{Process, ProcessState};
 use crate::proxy::{Admission, Direction, Flow, LinkCounts, LinkRule, Mesh, Rules, Share};
 use assay_verdict::Signal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a process may use while it is stopped, in ticks of the kernel's clock: a thread that was in
+/// the middle of a system call is stopped, and accounted for, when that is over.
+const IDLE_TICKS_MAX: u64 = 2;
 
 /// Where the numbers of a fault are read.
 #[derive(Debug)]
@@ -17,13 +21,21 @@ pub(crate) struct Meter {
     mesh: Option<Arc<Mesh>>,
     action: Action,
     junk: Option<PathBuf>,
-    /// The processor time that processes had used when they were first seen stopped.
-    stopped_at: Mutex<BTreeMap<Process, u64>>,
+    idle: Mutex<Idle>,
+}
+
+/// What is known about processes that are stopped.
+#[derive(Default, Debug)]
+struct Idle {
+    /// The processor time that they had used when they were first seen stopped.
+    stopped_at: BTreeMap<Process, u64>,
+    /// Those that have used more since: somebody let them work.
+    worked: BTreeSet<Process>,
 }
 
 impl Meter {
     pub(crate) fn new(mesh: Option<Arc<Mesh>>, action: Action, junk: Option<PathBuf>) -> Meter {
-        Meter { mesh, action, junk, stopped_at: Mutex::default() }
+        Meter { mesh, action, junk, idle: Mutex::default() }
     }
 
     /// What is counted, with its unit.
@@ -60,9 +72,8 @@ impl Meter {
                 links.iter().map(|link| (name(*link), reset(*link))).collect()
             }
             Action::Pause(all) => {
-                let one = |process: &Process| {
-                    (format!("process {}", process.pid), self.stands_still(process).map(u64::from))
-                };
+                let one =
+                    |process: &Process| (part(process), self.stands_still(process).map(u64::from));
                 all.iter().map(one).collect()
             }
             Action::Kill(all) | Action::Terminate(all) => of_processes(all, ProcessState::Gone),
@@ -88,24 +99,36 @@ impl Meter {
             return Some(false);
         }
         let ticks = process.cpu_ticks().ok()??;
-        let mut stopped_at = self.stopped_at.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(*stopped_at.entry(*process).or_insert(ticks) == ticks)
+        let mut idle = self.idle();
+        let before = *idle.stopped_at.entry(*process).or_insert(ticks);
+        Some(ticks.saturating_sub(before) <= IDLE_TICKS_MAX && !idle.worked.contains(process))
     }
 
-    /// What the processor time of those that are stopped has done since, line by line. Asked once,
-    /// before they are resumed.
-    pub(crate) fn idle_lines(&self) -> Vec<String> {
-        let mut stopped_at = self.stopped_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = |(process, before): (Process, u64)| {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the processor time of those that are stopped has done since, line by line, and the
+    /// parts that were not hit after all, because they worked meanwhile. Asked once, before they
+    /// are resumed.
+    pub(crate) fn idle_lines(&self) -> (Vec<String>, BTreeSet<String>) {
+        let mut idle = self.idle();
+        let (mut lines, mut worked) = (Vec::new(), BTreeSet::new());
+        for (process, before) in std::mem::take(&mut idle.stopped_at) {
             let now = process.cpu_ticks().ok().flatten();
-            let said = match now.map(|now| now.saturating_sub(before)) {
+            let used = now.map(|now| now.saturating_sub(before));
+            let said = match used {
                 Some(0) => format!("stood still at {before} ticks of processor time"),
                 Some(used) => format!("used {used} ticks of processor time while it was stopped"),
                 None => "ended while it was stopped".to_string(),
             };
-            format!("process {}: {said}", process.pid)
-        };
-        std::mem::take(&mut *stopped_at).into_iter().map(line).collect()
+            lines.push(format!("{}: {said}", part(&process)));
+            if used.is_some_and(|used| used > IDLE_TICKS_MAX) {
+                worked.insert(part(&process));
+                idle.worked.insert(process);
+            }
+        }
+        (lines, worked)
     }
 
     fn of_links(&self, rules: &[LinkRule]) -> Vec<Reading> {
@@ -150,10 +173,15 @@ fn moved(counts: &LinkCounts, direction: Direction, rules: &Rules) -> u64 {
     }
 }
 
+/// The name of a process among the numbers of a fault.
+fn part(process: &Process) -> String {
+    format!("process {}", process.pid)
+}
+
 fn of_processes(processes: &[Process], wanted: ProcessState) -> Vec<Reading> {
     let one = |process: &Process| {
         let state = process.state().ok();
-        (format!("process {}", process.pid), state.map(|state| u64::from(state == wanted)))
+        (part(process), state.map(|state| u64::from(state == wanted)))
     };
     processes.iter().map(one).collect()
 }
@@ -176,6 +204,13 @@ impl Signals {
     pub(crate) fn during(&mut self, readings: &[Reading]) {
         for (signal, (_, now)) in self.0.iter_mut().zip(readings) {
             signal.during = farther(signal.before, signal.during, *now);
+        }
+    }
+
+    /// Of these parts it turned out that they were not hit, whatever was read meanwhile.
+    pub(crate) fn not_hit(&mut self, parts: &BTreeSet<String>) {
+        for signal in self.0.iter_mut().filter(|signal| parts.contains(&signal.what)) {
+            signal.during = signal.before;
         }
     }
 

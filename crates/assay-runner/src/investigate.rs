@@ -39,6 +39,9 @@ pub struct Investigation {
     pub minimal: bool,
     /// Why it was not reduced, if it was not.
     pub not_reduced: Option<String>,
+    /// Reruns that could not be done, and why: they count as not showing it.
+    #[serde(default)]
+    pub not_done: Vec<String>,
     /// What speaks for whom.
     pub tells: Tells,
 }
@@ -70,16 +73,20 @@ struct Inquiry<'i, 'r> {
     allowance: Allowance,
     begun: Instant,
     reductions: u64,
+    not_done: Vec<String>,
 }
 
-/// Looks into a violation.
+/// Looks into a violation. A rerun that cannot be done, because a node is not ready in time, say,
+/// shows nothing; that is no reason to give up what was found before it.
 pub fn investigate(
     first: &TrialRecord,
     allowance: Allowance,
     events: &Events<'_>,
     run: &mut Runner<'_>,
 ) -> Result<Investigation, TrialError> {
-    let mut inquiry = Inquiry { events, run, allowance, begun: Instant::now(), reductions: 0 };
+    let begun = Instant::now();
+    let mut inquiry =
+        Inquiry { events, run, allowance, begun, reductions: 0, not_done: Vec::new() };
     let (reruns, again) = inquiry.reproduce(first)?;
     let events_before = first.windows.len() as u64 + first.operations.recorded;
     let mut found = Investigation {
@@ -90,6 +97,7 @@ pub fn investigate(
         reductions: 0,
         minimal: false,
         not_reduced: None,
+        not_done: Vec::new(),
         tells: Tells::default(),
     };
     match again {
@@ -99,12 +107,14 @@ pub fn investigate(
             (found.smallest, found.minimal) = (smallest, minimal);
         }
         None => {
-            let tried = reruns[0];
-            found.not_reduced =
-                Some(format!("the same seed did not show it again in {tried} reruns"));
+            let why = format!("the same seed did not show it again in {} reruns", reruns[0]);
+            found.not_reduced = Some(match inquiry.not_done.len() {
+                0 => why,
+                not_done => format!("{why}, of which {not_done} could not be done"),
+            });
         }
     }
-    found.reductions = inquiry.reductions;
+    (found.reductions, found.not_done) = (inquiry.reductions, inquiry.not_done.clone());
     found.tells = inquiry.tells(first, &found)?;
     Ok(found)
 }
@@ -114,15 +124,48 @@ fn witness_ops(record: &TrialRecord) -> u64 {
 }
 
 impl Inquiry<'_, '_> {
+    /// Runs a trial; the reason if it could not be done. Only what ends the whole run, and evidence
+    /// that was tampered with, are errors.
+    fn rerun(
+        &mut self,
+        name: &str,
+        spec: &TrialSpec,
+        purpose: Purpose,
+    ) -> Result<Result<TrialRecord, String>, TrialError> {
+        match (self.run)(name, spec, purpose) {
+            Ok(record) => Ok(Ok(record)),
+            Err(TrialError::Missing(what)) => Ok(Err(what.join("; "))),
+            Err(TrialError::Trouble(why)) => Ok(Err(why)),
+            Err(error @ (TrialError::Interrupted | TrialError::Broken(..))) => Err(error),
+        }
+    }
+
+    /// Runs a trial that is to show the violation; `None` if it does not, or could not be done.
+    fn shown_by(
+        &mut self,
+        name: &str,
+        spec: &TrialSpec,
+        purpose: Purpose,
+    ) -> Result<Option<TrialRecord>, TrialError> {
+        match self.rerun(name, spec, purpose)? {
+            Ok(record) => Ok(record.is_violation().then_some(record)),
+            Err(why) => {
+                let what = format!("{name} could not be done: {why}");
+                self.events.emit(&RunEvent::Noticed { what: what.clone() });
+                self.not_done.push(what);
+                Ok(None)
+            }
+        }
+    }
+
     fn reproduce(
         &mut self,
         first: &TrialRecord,
     ) -> Result<([u64; 2], Option<TrialRecord>), TrialError> {
         for number in 1..=RERUNS_TO_REPRODUCE {
             let name = format!("reproduce-{number}");
-            let record = (self.run)(&name, &first.spec, Purpose::Reproduce)?;
-            if record.is_violation() {
-                return Ok(([number as u64, 1], Some(record)));
+            if let Some(again) = self.shown_by(&name, &first.spec, Purpose::Reproduce)? {
+                return Ok(([number as u64, 1], Some(again)));
             }
         }
         Ok(([RERUNS_TO_REPRODUCE as u64, 0], None))
@@ -144,10 +187,11 @@ impl Inquiry<'_, '_> {
         }
         self.reductions += 1;
         self.events.emit(&RunEvent::Reducing { what: what.to_string(), still_fails: None });
-        let record = (self.run)(&format!("reduce-{}", self.reductions), spec, Purpose::Reduce)?;
-        let still_fails = Some(record.is_violation());
+        let name = format!("reduce-{}", self.reductions);
+        let record = self.shown_by(&name, spec, Purpose::Reduce)?;
+        let still_fails = Some(record.is_some());
         self.events.emit(&RunEvent::Reducing { what: what.to_string(), still_fails });
-        Ok(record.is_violation().then_some(record))
+        Ok(record)
     }
 
     fn tells(&mut self, first: &TrialRecord, found: &Investigation) -> Result<Tells, TrialError> {
@@ -179,11 +223,29 @@ impl Inquiry<'_, '_> {
         self.try_other_workloads(&found.smallest, &mut tells)?;
         if !found.smallest.windows.is_empty() {
             let calm = TrialSpec { windows: Vec::new(), ..found.smallest.clone() };
-            let record = (self.run)("blame-without-faults", &calm, Purpose::Blame)?;
-            tells.shows_without_fault = Some(record.is_violation());
-            tells.lines.push(format!("without any fault: {}", shows(record.is_violation())));
+            let line = "without any fault: ".to_string();
+            tells.shows_without_fault =
+                self.told("blame-without-faults", &calm, line, &mut tells.lines)?;
         }
         Ok(tells)
+    }
+
+    /// Runs a trial that speaks for or against somebody, and writes a line about it: whether it
+    /// shows the violation; `None` if it could not be done, so that it says nothing.
+    fn told(
+        &mut self,
+        name: &str,
+        spec: &TrialSpec,
+        line: String,
+        lines: &mut Vec<String>,
+    ) -> Result<Option<bool>, TrialError> {
+        let (shown, words) = match self.rerun(name, spec, Purpose::Blame)? {
+            Ok(record) if record.is_violation() => (Some(true), "the violation shows".to_string()),
+            Ok(_) => (Some(false), "the violation does not show".to_string()),
+            Err(why) => (None, format!("not tried: {why}")),
+        };
+        lines.push(line + &words);
+        Ok(shown)
     }
 
     /// Another generator of the same model, where there is one; and where it does not show the
@@ -197,35 +259,22 @@ impl Inquiry<'_, '_> {
         if let Some(other) = other_generator(&otherwise) {
             let name = &other.workload.generator;
             let line = format!("with another generator ({name}, seed {}): ", other.seed);
-            match (self.run)("blame-other-generator", &other, Purpose::Blame) {
-                // Not every client can do what every generator asks for.
-                Err(TrialError::Missing(why)) => {
-                    tells.lines.push(format!("{line}not tried: {}", why.join("; ")));
-                }
-                record => {
-                    let is_violation = record?.is_violation();
-                    tells.other_generator = Some(name.clone());
-                    tells.other_generator_shows_it = Some(is_violation);
-                    tells.lines.push(line + shows(is_violation));
-                    if is_violation {
-                        return Ok(());
-                    }
-                }
+            // Not every client can do what every generator asks for.
+            let shown = self.told("blame-other-generator", &other, line, &mut tells.lines)?;
+            tells.other_generator = shown.map(|_| name.clone());
+            tells.other_generator_shows_it = shown;
+            if shown == Some(true) {
+                return Ok(());
             }
         }
-        let record = (self.run)("blame-other-draws", &otherwise, Purpose::Blame)?;
-        tells.other_draws_show_it = Some(record.is_violation());
-        tells.lines.push(format!(
-            "with the same generator, other draws (seed {}, another pace and choice of keys): {}",
-            otherwise.seed,
-            shows(record.is_violation())
-        ));
+        let line = format!(
+            "with the same generator, other draws (seed {}, another pace and choice of keys): ",
+            otherwise.seed
+        );
+        tells.other_draws_show_it =
+            self.told("blame-other-draws", &otherwise, line, &mut tells.lines)?;
         Ok(())
     }
-}
-
-fn shows(violation: bool) -> &'static str {
-    if violation { "the violation shows" } else { "the violation does not show" }
 }
 
 /// Other values, other times, other order: the same system and the same faults.

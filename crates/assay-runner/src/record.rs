@@ -324,8 +324,14 @@ fn reproducer(number: usize, found: &Investigation) -> Reproducer {
         None if !found.minimal => Reproducer::NotMinimised {
             command: Some(command),
             reason: format!(
-                "reduced from {} events to {} in {} trials, and then the time for it was over",
-                found.events[0], found.events[1], found.reductions
+                "reduced from {} events to {} in {} trials, and then {}",
+                found.events[0],
+                found.events[1],
+                found.reductions,
+                match found.not_done.iter().any(|what| what.starts_with("reduce-")) {
+                    true => "not all could be tried that might be left out",
+                    false => "the time for it was over",
+                }
             ),
         },
         None => Reproducer::Minimised {
@@ -348,6 +354,7 @@ fn evidence(arm: &str, found: &Investigation) -> Vec<String> {
             found.first.judged.anomalies_total, found.reruns[0], found.reruns[1]
         ),
     ];
+    lines.extend(found.not_done.iter().cloned());
     lines.extend(found.tells.lines.iter().cloned());
     lines
 }

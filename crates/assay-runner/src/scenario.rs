@@ -232,8 +232,11 @@ impl Workshop<'_> {
             self.trial(job.id, name, spec, purpose, system)
         };
         let found = investigate(first, arm::allowance(job.machine), self.events, &mut run)?;
-        write_json(&path, &found)
-            .map_err(|e| TrialError::Trouble(format!("cannot write {}: {e}", path.display())))?;
+        // Who takes this run up again finds it out anew; what was found is not given up for that.
+        if let Err(error) = write_json(&path, &found) {
+            let what = format!("cannot write {}: {error}", path.display());
+            self.events.emit(&RunEvent::Noticed { what });
+        }
         Ok(found)
     }
 
@@ -259,6 +262,8 @@ impl Workshop<'_> {
         let finished: Option<TrialRecord> = read_json(&path)
             .map_err(|error| TrialError::Broken(directory.clone(), error.to_string()))?;
         if let Some(record) = finished.filter(|record| record.spec == *spec) {
+            // Whoever finished it may have been killed before its figures were put aside.
+            self.keep_figures(arm, name)?;
             self.events.emit(&ended(&record, true));
             self.note(arm, name, &record);
             return Ok(record);
@@ -283,12 +288,15 @@ impl Workshop<'_> {
             plants: self.asked.plants,
         };
         let record = trial::run(spec, purpose, &directory, &around)?;
-        self.directory
-            .keep_figures(arm, name)
-            .map_err(|e| TrialError::Trouble(format!("cannot keep the figures: {e}")))?;
+        self.keep_figures(arm, name)?;
         self.events.emit(&ended(&record, false));
         self.note(arm, name, &record);
         Ok(record)
+    }
+
+    fn keep_figures(&self, arm: &str, name: &str) -> Result<(), TrialError> {
+        let kept = self.directory.keep_figures(arm, name);
+        kept.map_err(|e| TrialError::Trouble(format!("cannot keep the figures: {e}")))
     }
 
     /// Writes a trial into the timeline of the run.

@@ -1,12 +1,13 @@
 //! The gallery: published findings, each as a plan with two twins.
 //!
 //! An entry says what it must show, and the table holds a run to it: the kind of anomaly that was
-//! published, not just any; and how long a twin takes, which is at most [`TWIN_SECONDS_MAX`].
+//! published, not just any; and how long a twin is meant to take: one over [`TWIN_SECONDS_MAX`] is
+//! marked.
 
 use assay_plan::faults::{Fault, Rights};
 use assay_plan::machine::{Machine, Network};
 
-/// How long a twin may take at the tier of hardening, on two cores.
+/// How long a twin is meant to take at the tier of hardening, on two cores.
 pub const TWIN_SECONDS_MAX: u32 = 90;
 
 /// An entry.

@@ -82,8 +82,11 @@ counters! {
         opened,
         /// Connections that were reset on arrival; datagrams of senders that were not let in.
         refused,
-        /// The same because too many were there: no rule asked for that.
+        /// Connections that were reset on arrival because too many were there: no rule asked for
+        /// that.
         turned_away,
+        /// Connections let in or refused that were no probes of ours. Not of datagrams.
+        made,
         /// Connections that were reset later on: asked for, or because bytes had been dropped.
         reset,
         /// Connections made to the other side.

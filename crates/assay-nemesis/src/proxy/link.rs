@@ -4,10 +4,10 @@ use super::counters::{ConnectionCounters, FlowCounters, LinkCounts};
 use super::dials::DialPorts;
 use super::pipe::{Broken, Ear, LinkRules, Pipe, listen};
 use super::rules::{Admission, Direction, Flow, Rules};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -38,6 +38,9 @@ pub(crate) struct Link {
     connection_number: AtomicU64,
     /// The way of a probe with datagrams: who sends it, and who takes it instead of the other side.
     pub(super) probe: Mutex<Option<(SocketAddr, SocketAddr)>>,
+    /// Where probes are about to connect from: known before they do, so that none of them is taken
+    /// for somebody else even for a moment.
+    probers: Mutex<BTreeSet<SocketAddr>>,
 }
 
 /// How a connection came to its end.
@@ -70,7 +73,13 @@ impl Link {
             seed,
             connection_number: AtomicU64::new(0),
             probe: Mutex::new(None),
+            probers: Mutex::default(),
         }
+    }
+
+    /// Addresses of probes that have not arrived yet.
+    pub(super) fn probers(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
+        self.probers.lock().expect("nothing panics while it holds the probers")
     }
 
     pub(crate) fn counts(&self) -> LinkCounts {
@@ -134,17 +143,19 @@ impl Link {
     pub(crate) async fn serve(self: Arc<Link>, listener: TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((client, _)) => Arc::clone(&self).admit(client),
+                Ok((client, other_end)) => Arc::clone(&self).admit(client, other_end),
                 Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
             }
         }
     }
 
     /// Takes a connection, unless the rules refuse it or there are too many.
-    fn admit(self: Arc<Link>, client: TcpStream) {
+    fn admit(self: Arc<Link>, client: TcpStream, other_end: SocketAddr) {
+        let is_probe = self.probers().remove(&other_end);
         let refuses = self.rules.borrow().iter().any(|r| r.admission == Admission::Refuse);
         if refuses {
             hang_up(&client);
+            self.connections.made.add(u64::from(!is_probe));
             self.connections.refused.add(1);
             return;
         }
@@ -155,6 +166,7 @@ impl Link {
             return;
         };
         self.open.fetch_add(1, Ordering::Relaxed);
+        self.connections.made.add(u64::from(!is_probe));
         tokio::spawn(async move {
             self.connection(client).await;
             self.open.fetch_sub(1, Ordering::Relaxed);
@@ -277,7 +289,7 @@ pub(crate) async fn serve_shared(links: Vec<Arc<Link>>, listener: TcpListener, w
             // The kernel is asked, which takes its time.
             let found = tokio::task::spawn_blocking(move || whose(other_end)).await;
             match found.ok().flatten().and_then(|at| links.get(at)) {
-                Some(link) => Arc::clone(link).admit(client),
+                Some(link) => Arc::clone(link).admit(client, other_end),
                 None => hang_up(&client),
             }
         });

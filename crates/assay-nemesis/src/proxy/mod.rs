@@ -98,8 +98,6 @@ pub struct Mesh {
     layers: AtomicU64,
     dials: DialPorts,
     room: Arc<Semaphore>,
-    /// Connections that probes have made.
-    probes: AtomicU64,
     /// Held by a probe with datagrams: a link can tell one from others, not two.
     probing: Mutex<()>,
     seed: u64,
@@ -115,8 +113,8 @@ impl Mesh {
             .build()?;
         let (links, layers) = (RwLock::default(), AtomicU64::new(0));
         let (dials, probing) = (DialPorts::default(), Mutex::new(()));
-        let (probes, room) = (AtomicU64::new(0), Arc::new(Semaphore::new(room())));
-        Ok(Mesh { runtime: Some(runtime), links, layers, dials, room, probes, probing, seed })
+        let room = Arc::new(Semaphore::new(room()));
+        Ok(Mesh { runtime: Some(runtime), links, layers, dials, room, probing, seed })
     }
 
     /// Adds a link to `upstream` and listens for it on a free port of this machine.
@@ -238,11 +236,6 @@ impl Mesh {
     pub fn snapshot(&self) -> Vec<LinkCounts> {
         let links = self.links.read().expect("nothing panics while it holds the links");
         links.iter().map(|(_, link)| link.counts()).collect()
-    }
-
-    /// How many connections of links were made only to see whether they pass.
-    pub fn probes(&self) -> u64 {
-        self.probes.load(Ordering::Relaxed)
     }
 
     /// The local ports of the connections that links have open to the other side. Others that

@@ -3,9 +3,9 @@
 use super::rules::Transport;
 use super::{LinkId, Mesh};
 use std::io;
-use std::net::{Ipv4Addr, TcpStream, UdpSocket};
-use std::sync::atomic::Ordering;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
+use tokio::net::{TcpSocket, TcpStream};
 
 /// How long a probe waits to get through.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(12);
@@ -39,8 +39,6 @@ impl Mesh {
     }
 
     fn probe_stream(&self, link: LinkId) -> io::Result<Probe> {
-        // Before it is made: whoever reads in between counts one connection less, not one more.
-        self.probes.fetch_add(1, Ordering::Relaxed);
         let until = Instant::now() + PROBE_TIME_MAX;
         loop {
             match self.probe_once(link, until)? {
@@ -54,7 +52,7 @@ impl Mesh {
     /// One connection; nothing, if there was no room for it.
     fn probe_once(&self, link: LinkId, until: Instant) -> io::Result<Option<Probe>> {
         let before = self.counts(link).connections;
-        let connection = TcpStream::connect_timeout(&self.listen(link), PROBE_TIME_MAX);
+        let connection = self.runtime().block_on(self.announced(link));
         match connection.as_ref().map_err(io::Error::kind) {
             // A refusal can be so quick that it is seen while connecting; the counters tell.
             Ok(_) | Err(io::ErrorKind::ConnectionReset) => {}
@@ -77,6 +75,24 @@ impl Mesh {
             std::thread::sleep(PROBE_STEP);
         }
         Ok(Some(Probe::Stuck))
+    }
+
+    /// A connection that the link knows to be ours before it is made.
+    async fn announced(&self, link: LinkId) -> io::Result<TcpStream> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let from = socket.local_addr()?;
+        self.with(link, |_, live| live.probers().insert(from));
+        let connecting = socket.connect(self.listen(link));
+        let connection = match tokio::time::timeout(PROBE_TIME_MAX, connecting).await {
+            Ok(connection) => connection,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        // One that was reset has arrived; one that did not get there never will.
+        if connection.is_err() {
+            self.with(link, |_, live| live.probers().remove(&from));
+        }
+        connection
     }
 
     fn probe_datagrams(&self, link: LinkId) -> io::Result<Probe> {

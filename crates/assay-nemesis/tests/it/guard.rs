@@ -142,8 +142,8 @@ fn every_process_of_a_fault_has_to_show_it() {
 fn a_pause_shows_that_its_victims_use_no_processor_time() {
     let (_directory, _, injector) = injector(None);
     let mut shell = std::process::Command::new("sh");
-    let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell");
-    let process = Process::of(busy.id()).expect("it runs");
+    let busy = Sleeper(shell.args(["-c", "while :; do :; done"]).spawn().expect("a shell"));
+    let process = busy.process();
     let works = |than: u64| {
         let until = std::time::Instant::now() + Duration::from_secs(20);
         while process.cpu_ticks().expect("readable").is_some_and(|ticks| ticks <= than) {
@@ -166,12 +166,12 @@ fn a_pause_shows_that_its_victims_use_no_processor_time() {
     guard.sample();
     let at = process.cpu_ticks().expect("readable").expect("it is there");
     process.resume().expect("resumed");
-    works(at);
+    works(at + 2);
     process.pause().expect("paused");
     let healed = guard.heal().expect("healed");
     assert!(healed.proof.iter().any(|line| line.contains("used")), "{:?}", healed.proof);
-    busy.kill().expect("ours");
-    busy.wait().expect("ours");
+    assert_eq!(healed.landing.injector.numbers(), "processes stopped 0 → 0 → 0");
+    assert_eq!(healed.landing.injector.state(), LandingState::Missed, "it was at work");
 }
 
 #[test]
@@ -186,6 +186,25 @@ fn a_child_that_had_ended_by_itself_does_not_make_a_kill_miss() {
     restarts.store(1, Ordering::SeqCst);
     let healed = guard.heal().expect("healed");
     assert_eq!(healed.landing.state(), LandingState::Landed, "{:?}", healed.landing);
+}
+
+#[test]
+fn a_child_that_had_ended_by_itself_does_not_keep_a_node_from_being_stopped() {
+    let (_directory, _, injector) = injector(None);
+    let (node, child, other) = (Sleeper::start(), Sleeper::start(), Sleeper::start());
+    let all = vec![node.process(), child.process(), other.process()];
+    all[1].kill().expect("it ends before anything is injected");
+    let (timeouts, victim) = felt();
+    let pause = fault("pause", Action::Pause(all.clone()));
+    let mut guard = injector.inject(pause, victim).expect("on");
+    timeouts.store(1, Ordering::SeqCst);
+    let healed = guard.heal().expect("healed");
+    assert_eq!(healed.landing.injector.numbers(), "processes stopped 0 → 2 → 0");
+    assert_eq!(healed.landing.state(), LandingState::Landed, "{:?}", healed.landing);
+    // The node itself is another matter.
+    all[0].kill().expect("ours");
+    let refused = injector.inject(fault("pause", Action::Pause(all)), Victim::unasked());
+    assert!(matches!(refused, Err(InjectError::Process(_))));
 }
 
 #[test]

@@ -5,9 +5,11 @@ use super::support::{
 };
 use Direction::{Request, Response};
 use assay_nemesis::{Direction, Flow, LinkCounts, Mesh, Probe, Rules};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[test]
@@ -247,4 +249,38 @@ fn nobody_behind_a_link_is_told_from_a_link_that_is_cut() {
     let cut = mesh.add("a", "cut", echo.address).expect("a link");
     mesh.impose(&[on(cut, Request, Rules::refuse())]);
     assert_eq!(mesh.probe(cut).expect("the port is ours"), Probe::Stuck);
+}
+
+/// Connections that somebody made who is no probe.
+fn made(mesh: &Mesh) -> u64 {
+    mesh.snapshot().iter().map(|counts| counts.connections.made).sum()
+}
+
+#[test]
+fn a_probe_moves_the_number_of_connections_made_at_no_moment() {
+    const ROUNDS: usize = 200;
+    let (mesh, link, _echo) = one_link();
+    let connections: Vec<_> = (0..3).map(|_| connect(&mesh, link)).collect();
+    wait_until("they are counted", || made(&mesh) == 3);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !over.load(Ordering::SeqCst) {
+                seen.insert(made(&mesh));
+            }
+            seen
+        });
+        for _ in 0..ROUNDS {
+            assert_eq!(mesh.probe(link).expect("the port is ours"), Probe::Passed);
+            let layer = mesh.impose(&[on(link, Request, Rules::refuse())]);
+            assert_eq!(mesh.probe(link).expect("the port is ours"), Probe::Stuck);
+            mesh.lift(layer);
+        }
+        over.store(true, Ordering::SeqCst);
+        assert_eq!(watcher.join().expect("it only looks"), BTreeSet::from([3]));
+    });
+    let _one_more = connect(&mesh, link);
+    wait_until("it is counted", || made(&mesh) == 4);
+    drop(connections);
 }

@@ -151,7 +151,8 @@ pub fn check(
         if target.has(&Side::SomeClients) {
             return Err(TargetError::SomeClients.into());
         }
-        if target.has(&Side::Clients) && id.row().group == "Process" {
+        let needs_nodes = id.row().group == "Process" || Order::of(id).is_some();
+        if target.has(&Side::Clients) && needs_nodes {
             let (id, target) = (id.to_string(), window.target.clone());
             return Err(PrepareError::WrongTarget { id, needed: NODES_ALONE, target });
         }

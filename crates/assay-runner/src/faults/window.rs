@@ -11,7 +11,7 @@ use crate::drive::Crew;
 use crate::event::{Events, RunEvent};
 use crate::recorder::Recorder;
 use crate::spec::{Opening, WindowSpec};
-use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Transport, Victim, Window};
+use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
 use assay_plan::landing::{Signal as Named, Term};
 use assay_sut::{Cluster, SutError};
 use assay_verdict::{Landing, Signal};
@@ -518,13 +518,7 @@ impl Stage<'_> {
             "timeouts" => Box::new(|| Some(self.recorder.counts().unknown)),
             "errors" => Box::new(|| Some(self.recorder.counts().fail)),
             // Not senders of datagrams, and not ourselves when we look whether a link is healed.
-            "reconnects" => Box::new(move || {
-                let all = mesh.links().into_iter().zip(mesh.snapshot());
-                let streams = all.filter(|(link, _)| link.transport == Transport::Stream);
-                let made: u64 =
-                    streams.map(|(_, c)| c.connections.opened + c.connections.refused).sum();
-                Some(made.saturating_sub(mesh.probes()))
-            }),
+            "reconnects" => links(|c| c.connections.made),
             "dropped-bytes" => links(|c| flows(c).map(|flow| flow.bytes_dropped).sum()),
             "heartbeat-gap" => Box::new(move || {
                 let gap = self.cluster.heartbeat_gap(None, began);

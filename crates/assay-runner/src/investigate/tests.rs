@@ -52,6 +52,59 @@ fn a_generator_that_the_client_does_not_know_is_left_out_and_other_draws_are_tri
     assert_eq!(found.tells.blame(), Blame::Sut, "{:?}", found.tells);
 }
 
+/// What is found out where these reruns cannot be done: a node is not ready in time, say.
+fn without(lost: &'static [&str]) -> Investigation {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    let mut missing = true;
+    let mut run = |name: &str, spec: &TrialSpec, _: Purpose| {
+        if !lost.contains(&name) {
+            return Ok(refuted(spec, 500));
+        }
+        // One kind of trouble is as good as the other.
+        missing = !missing;
+        let why = "n2 is not ready".to_string();
+        Err(if missing { TrialError::Missing(vec![why]) } else { TrialError::Trouble(why) })
+    };
+    investigate(&refuted(&first(), 500), ALL, &events, &mut run).expect("the finding is kept")
+}
+
+#[test]
+fn a_rerun_that_could_not_be_done_shows_nothing_and_the_finding_stays() {
+    // What is lost; reruns; whether each fault is known to be needed.
+    let rows: [(&[&str], [u64; 2], bool); 6] = [
+        (&[], [1, 1], true),
+        (&["reproduce-1"], [2, 1], true),
+        (&["reproduce-1", "reproduce-2", "reproduce-3"], [3, 0], false),
+        (&["reduce-1"], [1, 1], true),
+        // Without any fault: now nobody knows whether one is needed.
+        (&["reduce-2"], [1, 1], false),
+        (&["reproduce-2", "reduce-90"], [1, 1], true),
+    ];
+    for (lost, reruns, minimal) in rows {
+        let found = without(lost);
+        assert_eq!((found.reruns, found.minimal), (reruns, minimal), "{lost:?}");
+        assert_eq!(found.reproduced(), reruns[1] > 0, "{lost:?}");
+        let told = |name: &&&str| {
+            found.not_done.contains(&format!("{name} could not be done: n2 is not ready"))
+        };
+        assert_eq!(lost.iter().filter(told).count(), found.not_done.len(), "{lost:?}");
+        let why = found.not_reduced.unwrap_or_default();
+        assert_eq!(why.ends_with("of which 3 could not be done"), reruns[1] == 0, "{why}");
+    }
+}
+
+#[test]
+fn a_trial_for_blame_that_could_not_be_done_speaks_for_nobody() {
+    let found = without(&["blame-other-generator", "blame-other-draws", "reduce-2"]);
+    let tells = &found.tells;
+    assert_eq!((tells.other_generator_shows_it, tells.other_draws_show_it), (None, None));
+    assert_eq!((tells.shows_without_fault, tells.blame()), (Some(true), Blame::Unknown));
+    let untried = tells.lines.iter().filter(|line| line.ends_with("not tried: n2 is not ready"));
+    assert_eq!(untried.count(), 2, "{:?}", tells.lines);
+}
+
 #[test]
 fn what_is_not_needed_is_left_out_and_the_system_is_blamed() {
     let needs = |spec: &TrialSpec| {
@@ -86,6 +139,24 @@ fn the_whole_mix_is_never_taken_for_none() {
     let (found, _) = look_into(&first(), ALL, needs);
     assert_eq!(found.smallest.workload.mix.keys().collect::<Vec<_>>(), ["read", "write"]);
     assert_eq!(found.smallest.system.nodes, 5, "nobody allowed a smaller cluster");
+}
+
+#[test]
+fn keys_that_the_checkers_are_told_of_are_not_left_out() {
+    // With half of its accounts, a bank of 400 holds 200: no defect is needed to see that.
+    let rows = [
+        (None, 1),
+        (Some(("total", "400")), 4),
+        (Some(("invariant", "sum(accounts.*.balance) == 400")), 4),
+        (Some(("groups-expected", "k1,k2")), 4),
+        (Some(("negative-allowed", "true")), 1),
+    ];
+    for (option, keys) in rows {
+        let mut first = first();
+        first.check.options.extend(option.map(|(name, value)| (name.into(), value.into())));
+        let (found, _) = look_into(&first, ALL, |_| true);
+        assert_eq!((found.smallest.workload.keys, found.reproduced()), (keys, true), "{option:?}");
+    }
 }
 
 #[test]

@@ -9,6 +9,9 @@ use assay_report::run::Planted;
 use assay_verdict::{Calibration, Checker, HistoryFields, Outcome, Undecided};
 use serde::{Deserialize, Serialize};
 
+/// Checkers of how long operations take and how many fail, whoever is to blame for that.
+const OF_TIME: [&str; 3] = ["slo", "fairness", "baseline"];
+
 /// Everything that was measured in a trial.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,9 +180,14 @@ pub struct SharpnessRecord {
 }
 
 impl TrialRecord {
-    /// Whether a claim was broken here. A history whose clock jumped cannot show it.
+    /// Whether a claim was broken here. A history whose clock jumped cannot show it; nor can one
+    /// whose connections our proxies turned away show that the system was too slow.
     pub fn is_violation(&self) -> bool {
-        self.judged.outcome == Outcome::Refuted && self.clock_jumps == 0
+        let anomalies = &self.judged.anomalies;
+        let only_slow = !anomalies.is_empty()
+            && anomalies.iter().all(|found| OF_TIME.contains(&found.checker.as_str()));
+        let is_ours = self.clock_jumps > 0 || (self.turned_away > 0 && only_slow);
+        self.judged.outcome == Outcome::Refuted && !is_ours
     }
 
     /// Windows that landed on both sides.
@@ -288,6 +296,36 @@ impl SharpnessRecord {
         SharpnessRecord {
             calibration: sharpness.verdict(),
             rows: sharpness.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::Depth;
+    use crate::samples::{machine, refuted, spec};
+
+    #[test]
+    fn connections_that_proxies_turned_away_are_no_violation_of_a_service_level() {
+        // Who found something; how many were turned away; whether the system is accused.
+        let rows: [(&[&str], u64, bool); 7] = [
+            (&["slo"], 0, true),
+            (&["slo"], 3, false),
+            (&["fairness", "baseline", "slo"], 1, false),
+            (&["linearizability:register"], 3, true),
+            (&["slo", "linearizability:register"], 3, true),
+            (&["no-lost-ack"], 3, true),
+            (&[], 3, true),
+        ];
+        let first = refuted(&spec(&machine("slo"), Depth::Hardening, 1), 500);
+        for (checkers, turned_away, expected) in rows {
+            let mut record = TrialRecord { turned_away, ..first.clone() };
+            let anomaly = record.judged.anomalies.remove(0);
+            let found =
+                |name: &&str| AnomalyRecord { checker: name.to_string(), ..anomaly.clone() };
+            record.judged.anomalies = checkers.iter().map(found).collect();
+            assert_eq!(record.is_violation(), expected, "{checkers:?}, {turned_away}");
         }
     }
 }

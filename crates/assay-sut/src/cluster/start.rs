@@ -10,8 +10,8 @@ use crate::error::SutError;
 use crate::gear::{Fittings, Gear};
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
-use crate::releases::{Programs, fetched};
-use crate::spec::{RELEASE_OPTION, ReadySpec, ReleaseSpec, SystemSpec, checked_options};
+use crate::releases::{Programs, fetched, installed, on_path};
+use crate::spec::{RELEASE_OPTION, ReadySpec, SystemSpec, checked_options};
 use assay_kernel::net::{HubKind, Network, NetworkSpec};
 use assay_nemesis::{Mesh, Process};
 use serde_json::Value;
@@ -291,8 +291,8 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
 }
 
 /// The programs of the release that was asked for. One that comes from Debian may be installed
-/// instead; of one that was pinned nothing else will do. What the release itself has to bring is
-/// never taken from `PATH`, where another version may lie.
+/// instead; of one that was pinned, to a version or a file, nothing else will do. What the release
+/// itself has to bring is never taken from `PATH`, where another version may lie.
 pub(crate) fn programs(
     spec: &SystemSpec,
     options: &BTreeMap<String, Value>,
@@ -301,7 +301,7 @@ pub(crate) fn programs(
     let described = release.and_then(|name| Some((name, spec.described.releases.get(name)?)));
     let fetched = described.and_then(|(name, _)| fetched(&spec.name, name));
     let found = fetched.or_else(|| installed(described.map(|(_, release)| release)?));
-    let is_pinned = described.is_some_and(|(_, release)| release.wheel.is_some());
+    let is_pinned = described.is_some_and(|(_, release)| release.is_pinned());
     let here = |command: &String| {
         let in_bin = found.as_ref().is_some_and(|found| found.bin.join(command).exists());
         in_bin || (is_on_path(command) && (found.is_some() || !is_pinned))
@@ -326,18 +326,10 @@ pub(crate) fn programs(
     }
 }
 
-/// A release that is installed where its packages put it, if it is whole.
-fn installed(release: &ReleaseSpec) -> Option<Programs> {
-    let bin = release.installed.clone()?;
-    let whole = release.provides.iter().all(|command| bin.join(command).is_file());
-    (whole && bin.is_dir()).then_some(Programs { bin, lib: None })
-}
-
 /// Whether a command can be run: a path that is there, or a name on PATH.
 fn is_on_path(command: &str) -> bool {
-    if command.contains('/') {
-        return Path::new(command).exists();
+    match command.contains('/') {
+        true => Path::new(command).exists(),
+        false => on_path(command).is_some(),
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(command).is_file())
 }

@@ -5,8 +5,10 @@
 //! each other. What is in the cache is whole: it gets its name only once everything is there.
 
 mod fetch;
+mod installed;
 
 pub use fetch::get;
+pub(crate) use installed::{installed, on_path};
 
 use crate::spec::{ReleaseSpec, SystemSpec};
 use std::path::{Path, PathBuf};

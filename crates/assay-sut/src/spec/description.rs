@@ -61,6 +61,15 @@ pub(crate) struct ReleaseSpec {
     pub(crate) wheel: Option<WheelSpec>,
 }
 
+impl ReleaseSpec {
+    /// Whether it says which version or file it is, so that another will not do.
+    pub(crate) fn is_pinned(&self) -> bool {
+        let pinned =
+            |package: &PackageSpec| package.version().or_else(|| package.sha256()).is_some();
+        self.wheel.is_some() || self.packages.iter().any(pinned)
+    }
+}
+
 /// A Debian package: whatever the archive has of it, or one version, or one file.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(untagged)]

@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 const FROZEN: &str = "[[nemesis]]\nfault = \"pause\"\ntarget = \"some-clients\"\nat = \"500ms\"\n\
                       for = \"800ms\"\nevery = \"3s\"\nlanding = { injector = \"stopped >= 1\", \
                       victim = \"latency-p99 >= 500ms within 3s\" }\n\n";
+// Each of the six comes back by a connection of its own, whether or not it was asked something when
+// it was killed; and nobody else makes as many.
 const KILLED: &str = "[[nemesis]]\nfault = \"kill9\"\ntarget = \"clients\"\nat = \"2s\"\n\
                       for = \"300ms\"\nevery = \"3s\"\nlanding = { injector = \"killed >= 1\", \
-                      victim = \"timeouts >= 1 within 3s\" }\n\n";
+                      victim = \"reconnects >= 6 within 3s\" }\n\n";
 
 /// A plan in which clients are frozen and killed.
 fn plan(directory: &Path, faults: &str) -> PathBuf {
@@ -105,6 +107,8 @@ fn what_cannot_hit_clients_is_told_before_the_run() {
         ),
         (KILLED.replace("\"clients\"", "\"n1, clients\""), "kill9 needs nodes and nobody beside"),
         (FROZEN.replace("some-clients", "n1, some-clients"), "only kill9, term and pause hit them"),
+        (KILLED.replace("\"kill9\"", "\"roll\""), "roll needs nodes and nobody beside"),
+        (KILLED.replace("\"kill9\"", "\"roll-wrong\""), "roll-wrong needs nodes and nobody beside"),
         (KILLED.replace("killed >= 1", "restarted >= 1"), "does not count `restarted`"),
     ];
     for (number, (faults, why)) in rows.iter().enumerate() {
