@@ -35,7 +35,8 @@ cache = []
 skips = []
 # Variables of your environment that agents and commands need, such as an API key.
 environment = []
-# Places outside their tree that they may write to, such as "~/.cargo".
+# Places outside their tree that they may write to, such as "~/.cargo/registry" and "~/.cargo/git".
+# Never where programs are: they would be run by whoever judges.
 writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false

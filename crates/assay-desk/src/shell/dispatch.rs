@@ -148,7 +148,11 @@ impl Leader<'_> {
         let keep = if dispatch.role == Role::Worker { None } else { Some(clean) };
         trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep)?;
         let with_checkout = !self.engines.confined();
-        let before = protect::snapshot(self.desk, with_checkout)?;
+        let mut before = protect::snapshot(self.desk, with_checkout)?;
+        if let Some(toolchain) = self.toolchain.take() {
+            // Commands that were run meanwhile, and the tests they ran, must not have changed it.
+            before.toolchain = toolchain;
+        }
         let order = Order {
             contract: &state.contract,
             engine: &dispatch.engine,
@@ -164,6 +168,7 @@ impl Leader<'_> {
         let ran = self.engines.run(&order, &mut |text| screen.activity(text));
         let after = protect::snapshot(self.desk, with_checkout)?;
         let tampered = before.changes(&after, self.desk.git.root());
+        self.toolchain = Some(after.toolchain);
         let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
         let blob = self.campaign.put(&ran.output)?;
         let returned = Returned {

@@ -148,6 +148,17 @@ const LIES: &[Lie] = &[
         "work; commit; mkdir -p \"$HOME/.claude\"; echo x > \"$HOME/.claude/settings.json\"; sign",
         &["settings.json was made", "Exited"],
     ),
+    unconfined(worker(
+        "a cargo for the Leader",
+        "work; commit; mkdir -p \"$HOME/.cargo/bin\"; echo x > \"$HOME/.cargo/bin/cargo\"; sign",
+        &["bin/cargo was made"],
+    )),
+    unconfined(worker(
+        "a test that sets up the Leader's cargo",
+        "work; sed -i '1a mkdir -p \"$HOME/.cargo\"; echo x > \"$HOME/.cargo/config.toml\"' \
+         t/1.sh; commit; sign",
+        &["config.toml was made"],
+    )),
     worker(
         "an assertion removed",
         "work; sed -i /nothing/d t/0.sh; commit; sign",

@@ -125,7 +125,7 @@ impl Bench {
         command.arg("desk").args(args).current_dir(&self.root).stdin(Stdio::null());
         // What agents do to a home directory, they do to this one.
         command.env("NO_COLOR", "1").env("HOME", self.home());
-        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
+        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME").env_remove("CARGO_HOME");
         command
     }
 
