@@ -29,7 +29,8 @@ shared = []
 protected = []
 # Programs a Verifier may cite besides the commands of this contract.
 citable = []
-# Ignored directories that survive from one check to the next: "target", "node_modules".
+# Ignored directories that survive from one check of a story to the next: "target",
+# "node_modules". At the end everything is built without them.
 cache = []
 # Tests that may be skipped, by name.
 skips = []

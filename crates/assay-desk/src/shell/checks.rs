@@ -59,10 +59,13 @@ impl Leader<'_> {
         step: &Step,
     ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
         let of = Some((gate.scope.clone(), gate.at.tree.clone()));
+        let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
         if self.cache.of != of {
+            if self.cache.of.as_ref().is_none_or(|(scope, _)| *scope != gate.scope) {
+                self.empty_caches(&contract);
+            }
             self.cache = Cache { of, ..Cache::default() };
         }
-        let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
         let outcome = match step {
             Step::Claim => self.claim(gate)?,
             Step::Scope => self.scope(&contract, gate)?,
@@ -251,11 +254,23 @@ impl Leader<'_> {
     fn claimed(&mut self, contract: &Contract, gate: &Gate) -> Result<PathBuf, LeaderError> {
         let directory = self.desk.tree("check");
         if self.cache.tree.as_ref() != Some(&gate.at.commit) {
-            let keep = &contract.settings.cache;
+            // What COMPLETE rests on is built from nothing.
+            let keep = match &gate.scope {
+                Scope::Story(_) => contract.settings.cache.as_slice(),
+                Scope::Final => &[],
+            };
             trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
             self.cache.tree = Some(gate.at.commit.clone());
         }
         Ok(directory)
+    }
+
+    /// Whatever tests of one story left in the caches is not there when another is looked at.
+    fn empty_caches(&self, contract: &Contract) {
+        let directory = self.desk.tree("check");
+        for name in &contract.settings.cache {
+            trees::remove(&directory.join(name));
+        }
     }
 
     fn execute(

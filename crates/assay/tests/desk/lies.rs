@@ -6,6 +6,7 @@ use super::{Bench, USUAL, Wish};
 const WORK: &str = "work; commit; sign";
 const JUDGE: &str = "verdict \"$good\"";
 const CRITICAL: Wish = Wish { risk: "CRITICAL", ..USUAL };
+const CACHED: Wish = Wish { settings: "cache = [\"target\"]\n", ..USUAL };
 
 /// A lie and what must be said about it.
 struct Lie {
@@ -36,6 +37,10 @@ const fn unconfined(lie: Lie) -> Lie {
 
 const fn critical(lie: Lie) -> Lie {
     Lie { wish: CRITICAL, ..lie }
+}
+
+const fn cached(lie: Lie) -> Lie {
+    Lie { wish: CACHED, ..lie }
 }
 
 const LIES: &[Lie] = &[
@@ -158,6 +163,13 @@ const LIES: &[Lie] = &[
         "work; sed -i '1a mkdir -p \"$HOME/.cargo\"; echo x > \"$HOME/.cargo/config.toml\"' \
          t/1.sh; commit; sign",
         &["config.toml was made"],
+    )),
+    cached(worker(
+        "a build that an earlier claim left in the cache",
+        "work; if [ \"$ASSAY_RUN\" = 1 ]; then echo x > n7; sed -i '1a mkdir -p target; echo 1 > \
+         target/built' t/1.sh; else rm -f n7; sed -i 's/^echo 1/cat target\\/built/' n1; fi; \
+         commit; sign",
+        &["the mapped test `prints 1` fails"],
     )),
     worker(
         "an assertion removed",

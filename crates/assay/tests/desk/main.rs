@@ -27,6 +27,8 @@ struct Wish {
     stories: usize,
     risk: &'static str,
     limits: &'static str,
+    /// What the campaign's block says besides.
+    settings: &'static str,
 }
 
 const USUAL: Wish = Wish {
@@ -34,6 +36,7 @@ const USUAL: Wish = Wish {
     risk: "MEDIUM",
     limits: "iterations = 3\nfailures = 2\nsame_criterion = 2\nstale = 2\ninfrastructure = 2\n\
              verdicts = 2\nblocks = 1\nwall_seconds = 20\nidle_seconds = 1\noutput_bytes = 1000000",
+    settings: "",
 };
 
 /// What every agent of these tests can do, as functions of a shell.
@@ -207,9 +210,9 @@ impl Ended {
 fn contract(wish: Wish) -> String {
     let mut text = format!(
         "# Contract: small\n\n## Objective\nNumbers to be asked for.\n\n## Campaign\n```toml\n\
-         tests = [\"t/**\"]\n[suite]\nrun = [\"sh\", \"t/all\"]\nresults = \"tap\"\n[limits]\n{}\n\
-         ```\n\n## Stories\n",
-        wish.limits
+         tests = [\"t/**\"]\n{}[suite]\nrun = [\"sh\", \"t/all\"]\nresults = \"tap\"\n[limits]\n\
+         {}\n```\n\n## Stories\n",
+        wish.settings, wish.limits
     );
     for n in 1..=wish.stories {
         text.push_str(&format!(
