@@ -89,7 +89,18 @@ fn only_allowed_paths_may_change() {
         (".github/workflows/ci.yml", "is protected"),
         (".assay/desk/x/contract.md", "is protected"),
         ("CLAUDE.md", "is protected"),
+        (".gitattributes", "is protected"),
         ("t/.gitattributes", "is protected"),
+        ("t/CLAUDE.md", "is protected"),
+        ("t/deep/CLAUDE.local.md", "is protected"),
+        ("t/AGENTS.md", "is protected"),
+        ("t/AGENTS.override.md", "is protected"),
+        ("t/GEMINI.md", "is protected"),
+        ("t/.claude/settings.json", "is protected"),
+        ("t/deep/.codex/config.toml", "is protected"),
+        ("t/.cursor/rules/a.mdc", "is protected"),
+        ("t/.mcp.json", "is protected"),
+        (".mcp.json", "is protected"),
     ] {
         assert!(check(path).contains(why), "{path}: {}", check(path));
     }
