@@ -35,6 +35,9 @@ const CLAUDE: [&str; 10] = [
     "output-styles",
     "mcp.json",
 ];
+/// Below a project of `~/.claude`: what one session tells the next. Agents of the desk are told to
+/// keep none; the sessions beside it are theirs.
+const MEMORY: &str = "memory";
 /// Below `~/.codex`.
 const CODEX: [&str; 8] = [
     "config.toml",
@@ -109,6 +112,12 @@ pub(super) fn hashes(places: &Places) -> BTreeMap<PathBuf, String> {
                 hooks || path.file_name().and_then(|name| name.to_str()).is_some_and(named)
             };
             below(&home.join(EXTENSIONS), DEPTH_MAX, &own, &mut all);
+        }
+    }
+    for home in &places.claude {
+        let projects = std::fs::read_dir(home.join("projects")).into_iter().flatten().flatten();
+        for project in projects {
+            below(&project.path().join(MEMORY), DEPTH_MAX, &|_| true, &mut all);
         }
     }
     for path in &places.mixed {
@@ -230,6 +239,8 @@ mod tests {
             (".claude/plugins/cache/x/.mcp.json", "", "{}", true),
             (".claude/plugins/cache/x/readme", "", "x", false),
             (".claude/projects/p/session.jsonl", "", "x", false),
+            (".claude/projects/p/memory/MEMORY.md", "", "x", true),
+            (".claude/projects/p/memory/deep/er.md", "a", "b", true),
             (".cargo/config.toml", "", "x", true),
             (".cargo/config", "a", "b", true),
             (".cargo/env", "a", "b", true),
