@@ -242,8 +242,8 @@ impl Leader<'_> {
         let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
         // A command that changes tracked files must not change what the next one sees.
         let scratch = self.desk.tree("index");
-        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
-        if after != gate.at.tree {
+        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch);
+        if !after.is_ok_and(|after| after == gate.at.tree) {
             self.cache.tree = None;
         }
         self.cache.ran.insert(key, seen.clone());

@@ -1,7 +1,7 @@
 //! Sending an agent out, and taking in what it brings back.
 
 use super::leader::{Leader, LeaderError};
-use super::{prompt, protect, trees};
+use super::{left, prompt, protect, trees};
 use crate::artifact::{self, Artifact};
 use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
@@ -200,9 +200,14 @@ impl Leader<'_> {
             let bytes = bounded(&out.join("verdict.json"));
             let scope = dispatch.scope.name();
             let artifact = artifact::verdict(bytes.as_deref(), &dispatch.nonce, scope, &criteria);
-            let left = self.desk.git.tree_of(work, &dispatch.at.tree, &scratch);
-            let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
-            let void = (!same).then(|| "it changed the tree it was to look at".to_string());
+            let void = match left::check(work) {
+                Err(why) => Some(format!("it left what is not to be opened: {why}")),
+                Ok(()) => {
+                    let left = self.desk.git.tree_of(work, &dispatch.at.tree, &scratch);
+                    let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
+                    (!same).then(|| "it changed the tree it was to look at".to_string())
+                }
+            };
             return (artifact, None, void);
         }
         let open = state.current().map(|story| &state.stories[story].issues);
@@ -216,22 +221,22 @@ impl Leader<'_> {
         let Some(commit) = &signal.commit else {
             return (artifact, None, None);
         };
+        let rejected = |why: String| (Artifact::Rejected(why), None, None);
+        if let Err(why) = left::check(work) {
+            return rejected(format!("it left what is not to be opened: {why}"));
+        }
         let reference = self.desk.claim(dispatch.run);
         let fetched = self.desk.git.fetch(work, commit, &reference);
         let claim = fetched.and_then(|()| self.desk.git.revision(&reference));
         match claim {
-            Ok(claim) => {
-                let left = self.desk.git.tree_of(work, &claim.tree, &scratch);
-                if !left.is_ok_and(|left| left == claim.tree) {
-                    let why = "its working tree has changes that are not in the commit it claims";
-                    return (Artifact::Rejected(why.to_string()), None, None);
-                }
-                (artifact, Some(claim), None)
-            }
-            Err(_) => {
-                let why = "the commit it claims is not in its repository";
-                (Artifact::Rejected(why.to_string()), None, None)
-            }
+            Ok(claim) => match self.desk.git.tree_of(work, &claim.tree, &scratch) {
+                Ok(left) if left == claim.tree => (artifact, Some(claim), None),
+                Ok(_) => rejected(
+                    "its working tree has changes that are not in the commit it claims".to_string(),
+                ),
+                Err(error) => rejected(format!("its working tree cannot be compared: {error}")),
+            },
+            Err(_) => rejected("the commit it claims is not in its repository".to_string()),
         }
     }
 

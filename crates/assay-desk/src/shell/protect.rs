@@ -54,6 +54,8 @@ impl Snapshot {
         let hash = match std::fs::symlink_metadata(path) {
             Err(_) => "absent".to_string(),
             Ok(meta) if meta.is_symlink() => format!("{:?}", std::fs::read_link(path)),
+            // A pipe that is opened waits for a writer.
+            Ok(meta) if !meta.is_file() => "no file".to_string(),
             // Large files are outputs and evidence: those have a hash of their own in the record.
             Ok(meta) if meta.len() > HASHED_BYTES_MAX => {
                 format!("{} bytes, {:?}", meta.len(), meta.modified().ok())

@@ -177,6 +177,28 @@ const LIES: &[Lie] = &[
         &["t/CLAUDE.md is protected"],
     ),
     worker(
+        "a pipe among the objects",
+        "work; commit; sign; id=$(git rev-parse HEAD); cd .git/objects/$(echo $id | cut -c-2); rm \
+         -f $(echo $id | cut -c3-); mkfifo $(echo $id | cut -c3-)",
+        &["is neither a file nor a directory"],
+    ),
+    worker(
+        "a pipe that says what is ignored",
+        "work; commit; sign; mkdir new; mkfifo new/.gitignore",
+        &["is neither a file nor a directory"],
+    ),
+    worker(
+        "a link among the objects",
+        "work; commit; sign; ln -s /dev/zero .git/objects/zero",
+        &["is a link"],
+    ),
+    worker("a file without end", "work; commit; sign; truncate -s 500G huge", &["more than 4 GiB"]),
+    unconfined(verifier(
+        "a Verifier with a file without end in its repository",
+        "verdict \"$good\"; truncate -s 500G .git/huge",
+        &["more than 4 GiB"],
+    )),
+    worker(
         "an assertion removed",
         "work; sed -i /nothing/d t/0.sh; commit; sign",
         &["1 assertions removed"],
