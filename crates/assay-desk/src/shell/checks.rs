@@ -1,6 +1,7 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
 mod proofs;
+mod written;
 
 use super::dispatch::Execution;
 use super::leader::{Leader, LeaderError};
@@ -281,10 +282,8 @@ impl Leader<'_> {
         tree: &str,
     ) -> Result<Seen, LeaderError> {
         let settings = &contract.settings;
-        let file = spec.file.as_ref().map(|file| directory.join(file));
-        if let Some(file) = &file {
-            // Results of an earlier run are not results of this one.
-            trees::remove(file);
+        if let Some(file) = &spec.file {
+            written::remove(directory, file);
         }
         let log = self.desk.home().join("runs/command");
         trees::remove(&log);
@@ -297,7 +296,7 @@ impl Leader<'_> {
             limit: Duration::from_secs(settings.limits.command_seconds),
             output_bytes: COMMAND_OUTPUT_BYTES_MAX,
         });
-        let written = file.and_then(|file| std::fs::read(file).ok());
+        let written = spec.file.as_ref().and_then(|file| written::read(directory, file));
         let stdout = self.campaign.put(&ran.stdout)?.sha256.to_string();
         let stderr = self.campaign.put(&ran.stderr)?.sha256.to_string();
         let blob = match &written {

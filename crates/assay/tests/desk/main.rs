@@ -10,6 +10,7 @@ mod lies;
 mod listing;
 mod persons;
 mod settings;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
