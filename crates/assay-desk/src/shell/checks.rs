@@ -68,7 +68,7 @@ impl Leader<'_> {
             self.cache = Cache { of, ..Cache::default() };
         }
         let outcome = match step {
-            Step::Claim => self.claim(gate)?,
+            Step::Claim => self.claim(&contract, gate)?,
             Step::Scope => self.scope(&contract, gate)?,
             Step::Gaming => self.gaming(&contract, gate)?,
             Step::Command(name) => self.layer(&contract, gate, name)?,
@@ -92,7 +92,11 @@ impl Leader<'_> {
         Ok((Event::Checked(Box::new(checked)), blobs))
     }
 
-    fn claim(&mut self, gate: &Gate) -> Result<Outcome, LeaderError> {
+    fn claim(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let unusable = match self.claimed(contract, gate) {
+            Ok(_) => None,
+            Err(_) => self.cannot_be_checked_out(&gate.at.commit, &gate.from.commit)?,
+        };
         let git = &self.desk.git;
         let mut outcome = Outcome::default();
         let mut wrong = |text: &str| {
@@ -105,8 +109,28 @@ impl Leader<'_> {
         if !git.is_ancestor(&gate.from.commit, &gate.at.commit) {
             wrong("the commit does not follow the one it was to build on");
         }
+        if let Some(why) = unusable {
+            wrong(&format!("the commit cannot be checked out: {why}"));
+        }
         outcome.note = format!("{} on {}", short(&gate.at.commit), short(&gate.from.commit));
         Ok(outcome)
+    }
+
+    /// Why there is no working tree of a commit, although there is one of another: whoever made it
+    /// put names into it that no git writes. If there is none of the other either, it is the
+    /// machine that fails, and nobody is to blame.
+    pub(super) fn cannot_be_checked_out(
+        &mut self,
+        commit: &str,
+        other: &str,
+    ) -> Result<Option<String>, LeaderError> {
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let Err(why) = trees::prepare(&self.desk.git, &directory, commit, Some(&[])) else {
+            return Ok(None);
+        };
+        trees::prepare(&self.desk.git, &directory, other, Some(&[]))?;
+        Ok(Some(why.to_string()))
     }
 
     fn scope(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {

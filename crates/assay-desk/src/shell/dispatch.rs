@@ -2,7 +2,7 @@
 
 use super::leader::{Leader, LeaderError};
 use super::{left, prompt, protect, trees};
-use crate::artifact::{self, Artifact};
+use crate::artifact::{self, Artifact, Status};
 use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
 use crate::state::{Proposal, State};
@@ -170,6 +170,7 @@ impl Leader<'_> {
         let tampered = before.changes(&after, self.desk.git.root());
         self.toolchain = Some(after.toolchain);
         let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
+        let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
         let blob = self.campaign.put(&ran.output)?;
         let returned = Returned {
             run: dispatch.run,
@@ -237,6 +238,29 @@ impl Leader<'_> {
                 Err(error) => rejected(format!("its working tree cannot be compared: {error}")),
             },
             Err(_) => rejected("the commit it claims is not in its repository".to_string()),
+        }
+    }
+
+    /// A commit that is not claimed to be done is where the next Worker begins. What is claimed has
+    /// to survive the gate, which checks it out.
+    fn begin_of_the_next(
+        &mut self,
+        dispatch: &Dispatch,
+        artifact: Artifact,
+        claim: Option<Revision>,
+    ) -> Result<(Artifact, Option<Revision>), LeaderError> {
+        let judged =
+            matches!(&artifact, Artifact::Signal(signal) if signal.status == Status::Verify);
+        let commit = claim.as_ref().filter(|_| !judged).map(|claim| claim.commit.clone());
+        let Some(commit) = commit else {
+            return Ok((artifact, claim));
+        };
+        match self.cannot_be_checked_out(&commit, &dispatch.at.commit)? {
+            None => Ok((artifact, claim)),
+            Some(why) => {
+                let why = format!("the commit it claims cannot be checked out: {why}");
+                Ok((Artifact::Rejected(why), None))
+            }
         }
     }
 

@@ -199,6 +199,16 @@ const LIES: &[Lie] = &[
         &["more than 4 GiB"],
     )),
     worker(
+        "a commit that nobody can check out",
+        "work; commit; knot; sign",
+        &["the commit cannot be checked out"],
+    ),
+    worker(
+        "a commit that nobody can check out, to be gone on with",
+        "work; commit; knot; sign; sed -i s/verify/continue/ \"$ASSAY_SIGNAL\"",
+        &["the commit it claims cannot be checked out"],
+    ),
+    worker(
         "an assertion removed",
         "work; sed -i /nothing/d t/0.sh; commit; sign",
         &["1 assertions removed"],
