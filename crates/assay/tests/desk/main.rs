@@ -36,7 +36,8 @@ const USUAL: Wish = Wish {
     stories: 1,
     risk: "MEDIUM",
     limits: "iterations = 3\nfailures = 2\nsame_criterion = 2\nstale = 2\ninfrastructure = 2\n\
-             verdicts = 2\nblocks = 1\nwall_seconds = 20\nidle_seconds = 1\noutput_bytes = 1000000",
+             verdicts = 2\nblocks = 1\nwall_seconds = 60\nidle_seconds = 20\n\
+             output_bytes = 1000000",
     settings: "",
 };
 
