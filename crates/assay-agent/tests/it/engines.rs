@@ -1,7 +1,7 @@
 //! Each engine in its own language, as a process.
 
 use crate::Test;
-use crate::support::{PATIENCE, Place, agent, assert_exited, itself, run};
+use crate::support::{PATIENCE, Place, SILENCE, agent, assert_exited, itself, run};
 use assay_agent::{
     AgentEvent, Backoff, Engine, Limits, Outcome, ProcessAgent, RateLimit, Usage, run_patiently,
 };
@@ -106,13 +106,13 @@ fn acp_trouble() {
         run(&acp(manner), &place.task().limits(limits)).0.outcome
     };
     assert_eq!(with("crashes", PATIENCE), Outcome::Exited { code: 42 });
-    assert_eq!(with("hangs", Duration::from_millis(1500)), Outcome::IdleTimeout);
+    assert_eq!(with("hangs", SILENCE), Outcome::IdleTimeout);
     assert_eq!(with("stays", PATIENCE), Outcome::Exited { code: 0 });
     let limit = RateLimit::default();
     assert_eq!(with("limited", PATIENCE), Outcome::RateLimited { limit });
     let outcome = with("fails", PATIENCE);
     assert!(matches!(outcome, Outcome::Unintelligible { .. }), "{outcome}");
-    let limits = Limits { idle: Duration::from_millis(500), ..place.task().limits };
+    let limits = Limits { idle: SILENCE, ..place.task().limits };
     let (ran, events) = run(&acp("garbage"), &place.task().limits(limits));
     assert_eq!(ran.outcome, Outcome::IdleTimeout);
     let noise = AgentEvent::Noise { text: "this is not JSON-RPC at all".to_string() };
