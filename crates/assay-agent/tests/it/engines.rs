@@ -67,16 +67,18 @@ fn patience() {
         let mut waits = 0;
         let mut count = |event| waits += u32::from(matches!(event, AgentEvent::Waiting { .. }));
         let ran = run_patiently(&claude(manner), &place.task(), backoff, &mut count);
-        (ran.outcome, waits)
+        let tokens = ran.usage.map_or(0, |usage| usage.input_tokens + usage.output_tokens);
+        (ran.outcome, waits, tokens)
     };
     let place = Place::new();
-    assert_eq!(patiently("good", &place), (Outcome::Exited { code: 0 }, 0));
-    assert_eq!(patiently("limited-once", &place), (Outcome::Exited { code: 0 }, 1));
+    assert_eq!(patiently("good", &place), (Outcome::Exited { code: 0 }, 0, 10));
+    // What was used before the wait is used.
+    assert_eq!(patiently("limited-once", &place), (Outcome::Exited { code: 0 }, 1, 17));
     assert!(place.read("log/again-2/stdout.log").contains("done"));
     assert!(place.read("log/stdout.log").contains("rejected"));
-    let (outcome, waits) = patiently("limited", &Place::new());
+    let (outcome, waits, tokens) = patiently("limited", &Place::new());
     assert!(matches!(outcome, Outcome::RateLimited { .. }), "{outcome}");
-    assert_eq!(waits, 2);
+    assert_eq!((waits, tokens), (2, 21));
 }
 
 fn acp_works() {
