@@ -42,6 +42,11 @@ fn green_needs_every_mapped_test_to_exist_run_and_pass() {
             "ok - a\nok - b\nok - c\n",
             "3 tests of 1 categories",
         ),
+        (
+            &[("a", Category::Happy), ("a", Category::Negative), ("b", Category::Happy), THREE[2]],
+            "ok - a\nok - b\nok - c\n",
+            "`a` has two categories",
+        ),
         (&THREE[..], "ok 1 - a\nok 2 - b\n", "`c` does not exist"),
         (&THREE[..], "ok 1 - a\nok 2 - b\nnot ok 3 - c\n", "`c` fails"),
         (&THREE[..], "ok 1 - a\nok 2 - b\nok 3 - c # SKIP later\n", "`c` was skipped"),
