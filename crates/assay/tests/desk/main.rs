@@ -185,6 +185,9 @@ impl Bench {
         assert!(lines.any(|line| seen(&line.expect("a line"))), "it came to an end before");
         leader.kill().expect("SIGKILL");
         leader.wait().expect("it ends");
+        // A program that it was about to start has its files, and so its lock, until it begins.
+        let lock = std::fs::File::open(self.root.join(".assay/desk/leader.lock"));
+        lock.and_then(|lock| lock.lock()).expect("nobody leads any more");
     }
 
     fn path(&self, below: &str) -> String {
