@@ -174,7 +174,8 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Runs an agent, and again if its service asked to come back later, as often and as late as the
-/// back-off allows. Each further try has a log directory of its own, `again-2` and so on.
+/// back-off allows. Each further try has a log directory of its own, `again-2` and so on. Time and
+/// usage are those of all tries; the waits between them are nobody's work.
 pub fn run_patiently(
     agent: &dyn Agent,
     task: &Task,
@@ -182,13 +183,20 @@ pub fn run_patiently(
     events: &mut dyn FnMut(AgentEvent),
 ) -> Ran {
     let mut attempts = 0;
+    let (mut time, mut usage) = (Duration::ZERO, None::<Usage>);
     loop {
         let log = match attempts {
             0 => task.log.clone(),
             before => task.log.join(format!("again-{}", before + 1)),
         };
-        let ran = agent.run(&Task { log, ..task.clone() }, events);
+        let mut ran = agent.run(&Task { log, ..task.clone() }, events);
         attempts += 1;
+        time = time.saturating_add(ran.time);
+        usage = match (usage, ran.usage) {
+            (Some(before), Some(now)) => Some(before.and(now)),
+            (before, now) => before.or(now),
+        };
+        (ran.time, ran.usage) = (time, usage);
         let Outcome::RateLimited { limit } = &ran.outcome else { return ran };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let Some(wait) = backoff.wait(attempts, limit.wait(now.as_secs())) else { return ran };

@@ -31,6 +31,8 @@ const EVERYBODY: [&str; 20] = [
 ];
 const CLAUDE: [&str; 4] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"];
+/// A fresh context has no memory of earlier ones, and leaves none to later ones.
+const CLAUDE_FORGETS: &str = "CLAUDE_CODE_DISABLE_AUTO_MEMORY";
 const CODEX: [&str; 4] = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 /// Where these programs keep their sessions; without it they do not start.
 const CLAUDE_PLACES: [&str; 2] = ["~/.claude", "~/.claude.json"];
@@ -51,6 +53,9 @@ pub(crate) fn variables(
     let names = EVERYBODY.iter().chain(own).copied().chain(config.env.iter().map(String::as_str));
     let mut all: BTreeMap<String, OsString> =
         names.filter_map(|name| Some((name.to_string(), lookup(name)?))).collect();
+    if matches!(config.engine, Engine::Claude { .. }) {
+        all.insert(CLAUDE_FORGETS.to_string(), "1".into());
+    }
     for (name, value) in &task.variables {
         all.insert(format!("ASSAY_{}", name.to_uppercase()), value.into());
     }
@@ -102,7 +107,7 @@ mod tests {
         let has = |name: &str| all.contains_key(name);
         assert!(has("PATH") && has("ANTHROPIC_API_KEY") && has("EXTRA"), "{all:?}");
         assert!(!has("UNSET") && !has("OPENAI_API_KEY") && !has("SECRET"), "{all:?}");
-        assert_eq!(all["ASSAY_NONCE"], "7");
+        assert_eq!((&all["ASSAY_NONCE"], &all[CLAUDE_FORGETS]), (&"7".into(), &"1".into()));
         assert_eq!((&all["ASSAY_DROP_BOX"], &all["TMPDIR"]), (&"/d".into(), &"/t".into()));
     }
 

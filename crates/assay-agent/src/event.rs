@@ -100,6 +100,23 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
+impl Usage {
+    /// What two runs have cost together.
+    pub fn and(self, other: Usage) -> Usage {
+        let cost_usd = match (self.cost_usd, other.cost_usd) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, two) => one.or(two),
+        };
+        let sum = u64::saturating_add;
+        Usage {
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            cached_input_tokens: sum(self.cached_input_tokens, other.cached_input_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+            cost_usd,
+        }
+    }
+}
+
 /// A service that has had enough for now.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

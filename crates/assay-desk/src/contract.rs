@@ -15,6 +15,7 @@
 
 mod lint;
 mod markdown;
+mod reach;
 mod read;
 mod score;
 mod template;
@@ -22,6 +23,7 @@ mod types;
 mod words;
 
 pub use lint::{Complaint, Level, lint};
+pub use reach::reach;
 pub use read::{ContractErrors, Mistake, SOURCE_BYTES_MAX, read};
 pub use score::{Band, DIMENSIONS, POINTS_MAX, Score, beyond, keep, lower, scores};
 pub use template::{ITEMS, template};

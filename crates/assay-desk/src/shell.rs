@@ -12,6 +12,7 @@ mod dispatch;
 mod engines;
 mod git;
 mod leader;
+mod left;
 mod objects;
 mod projections;
 mod prompt;

@@ -2,7 +2,7 @@
 
 use crate::Test;
 use crate::support::{
-    PATIENCE, Place, agent, assert_exited, is_gone, pid_in, run, shell, wait_until,
+    PATIENCE, Place, SILENCE, agent, assert_exited, is_gone, pid_in, run, shell, wait_until,
 };
 use assay_agent::{Agent, AgentConfig, AgentEvent, Engine, Limits, Outcome, ProcessAgent, Sandbox};
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn limits(wall: Duration, idle: Duration) -> Limits {
 fn silence() {
     let place = Place::new();
     let agent = place.script("do = [{ action = 'say', text = 'hi' }, { action = 'hang' }]");
-    let task = place.task().limits(limits(PATIENCE, Duration::from_millis(300)));
+    let task = place.task().limits(limits(PATIENCE, SILENCE));
     let (ran, events) = run(&agent, &task);
     assert_eq!(ran.outcome, Outcome::IdleTimeout);
     assert_eq!(events, [AgentEvent::Text { text: "hi".to_string() }]);
@@ -46,10 +46,9 @@ fn silence() {
 fn talking() {
     let place = Place::new();
     let agent = shell("while :; do echo still here; sleep 0.02; done");
-    let wall = Duration::from_millis(500);
-    let (ran, events) = run(&agent, &place.task().limits(limits(wall, PATIENCE)));
+    let (ran, events) = run(&agent, &place.task().limits(limits(SILENCE, PATIENCE)));
     assert_eq!(ran.outcome, Outcome::WallTimeout);
-    assert!(!events.is_empty() && ran.time >= wall, "{:?}", ran.time);
+    assert!(!events.is_empty(), "it was heard");
 }
 
 fn called_off() {

@@ -1,7 +1,7 @@
 //! Each engine in its own language, as a process.
 
 use crate::Test;
-use crate::support::{PATIENCE, Place, agent, assert_exited, itself, run};
+use crate::support::{PATIENCE, Place, SILENCE, agent, assert_exited, itself, run};
 use assay_agent::{
     AgentEvent, Backoff, Engine, Limits, Outcome, ProcessAgent, RateLimit, Usage, run_patiently,
 };
@@ -67,16 +67,18 @@ fn patience() {
         let mut waits = 0;
         let mut count = |event| waits += u32::from(matches!(event, AgentEvent::Waiting { .. }));
         let ran = run_patiently(&claude(manner), &place.task(), backoff, &mut count);
-        (ran.outcome, waits)
+        let tokens = ran.usage.map_or(0, |usage| usage.input_tokens + usage.output_tokens);
+        (ran.outcome, waits, tokens)
     };
     let place = Place::new();
-    assert_eq!(patiently("good", &place), (Outcome::Exited { code: 0 }, 0));
-    assert_eq!(patiently("limited-once", &place), (Outcome::Exited { code: 0 }, 1));
+    assert_eq!(patiently("good", &place), (Outcome::Exited { code: 0 }, 0, 10));
+    // What was used before the wait is used.
+    assert_eq!(patiently("limited-once", &place), (Outcome::Exited { code: 0 }, 1, 17));
     assert!(place.read("log/again-2/stdout.log").contains("done"));
     assert!(place.read("log/stdout.log").contains("rejected"));
-    let (outcome, waits) = patiently("limited", &Place::new());
+    let (outcome, waits, tokens) = patiently("limited", &Place::new());
     assert!(matches!(outcome, Outcome::RateLimited { .. }), "{outcome}");
-    assert_eq!(waits, 2);
+    assert_eq!((waits, tokens), (2, 21));
 }
 
 fn acp_works() {
@@ -106,13 +108,13 @@ fn acp_trouble() {
         run(&acp(manner), &place.task().limits(limits)).0.outcome
     };
     assert_eq!(with("crashes", PATIENCE), Outcome::Exited { code: 42 });
-    assert_eq!(with("hangs", Duration::from_millis(1500)), Outcome::IdleTimeout);
+    assert_eq!(with("hangs", SILENCE), Outcome::IdleTimeout);
     assert_eq!(with("stays", PATIENCE), Outcome::Exited { code: 0 });
     let limit = RateLimit::default();
     assert_eq!(with("limited", PATIENCE), Outcome::RateLimited { limit });
     let outcome = with("fails", PATIENCE);
     assert!(matches!(outcome, Outcome::Unintelligible { .. }), "{outcome}");
-    let limits = Limits { idle: Duration::from_millis(500), ..place.task().limits };
+    let limits = Limits { idle: SILENCE, ..place.task().limits };
     let (ran, events) = run(&acp("garbage"), &place.task().limits(limits));
     assert_eq!(ran.outcome, Outcome::IdleTimeout);
     let noise = AgentEvent::Noise { text: "this is not JSON-RPC at all".to_string() };

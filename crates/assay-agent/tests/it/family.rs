@@ -2,11 +2,10 @@
 
 use crate::Test;
 use crate::support::{
-    PATIENCE, Place, assert_exited, is_gone, itself, pid_in, run, shell, wait_until,
+    PATIENCE, Place, SILENCE, assert_exited, is_gone, itself, pid_in, run, shell, wait_until,
 };
 use assay_agent::{Limits, Outcome};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 pub const TESTS: &[Test] = &[
     ("what_an_agent_leaves_running_is_ended", left),
@@ -51,8 +50,7 @@ fn left() {
 
 fn with_timeout() {
     let place = Place::new();
-    let idle = Duration::from_millis(1500);
-    let limits = Limits { wall: PATIENCE, idle, output_bytes: 1 << 20 };
+    let limits = Limits { wall: PATIENCE, idle: SILENCE, output_bytes: 1 << 20 };
     let agent = shell(&format!("{RUNAWAYS} echo ready; sleep 600"));
     let (ran, events) = run(&agent, &place.task().limits(limits));
     assert_eq!(ran.outcome, Outcome::IdleTimeout);

@@ -66,7 +66,10 @@ fn claude(manner: &str) -> u8 {
         let info = json!({"status": "rejected", "resetsAt": 1});
         say(json!({"type": "rate_limit_event", "rate_limit_info": info}));
         let words = "You have hit your limit";
-        say(json!({"type": "result", "subtype": "success", "is_error": true, "result": words}));
+        say(json!({
+            "type": "result", "subtype": "success", "is_error": true, "result": words,
+            "total_cost_usd": 0.25, "usage": {"input_tokens": 5, "output_tokens": 2},
+        }));
         return 1;
     }
     let content = json!([{"type": "text", "text": prompt}]);

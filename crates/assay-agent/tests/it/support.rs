@@ -11,6 +11,10 @@ use tempfile::TempDir;
 /// Longer than anything here takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A silence that is waited for: longer than it takes a busy machine to start a program and to hear
+/// the first word of it.
+pub const SILENCE: Duration = Duration::from_secs(5);
+
 /// This program, which is a keeper and a player of scripts, too.
 pub fn helper() -> Helper {
     Helper::this_program().expect("this program has a path")

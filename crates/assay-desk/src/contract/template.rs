@@ -29,13 +29,15 @@ shared = []
 protected = []
 # Programs a Verifier may cite besides the commands of this contract.
 citable = []
-# Ignored directories that survive from one check to the next: "target", "node_modules".
+# Ignored directories that survive from one check of a story to the next: "target",
+# "node_modules". At the end everything is built without them.
 cache = []
 # Tests that may be skipped, by name.
 skips = []
 # Variables of your environment that agents and commands need, such as an API key.
 environment = []
-# Places outside their tree that they may write to, such as "~/.cargo".
+# Places outside their tree that they may write to, such as "~/.cargo/registry" and "~/.cargo/git".
+# Never where programs are: they would be run by whoever judges.
 writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false

@@ -109,14 +109,25 @@ fn pytest(words: &[String], program: &str) -> Option<Vec<String>> {
     if !(program == "pytest" || program == "py.test" || program.starts_with("python") && module) {
         return None;
     }
-    let quiet = |word: &&String| {
-        let bare = word.strip_prefix('-').filter(|rest| !rest.is_empty());
-        bare.is_none_or(|rest| !rest.chars().all(|c| matches!(c, 'v' | 'q')))
-            && word.as_str() != "--verbose"
-    };
-    let mut list: Vec<String> = words.iter().filter(quiet).cloned().collect();
-    list.extend(["--collect-only", "-q"].map(str::to_string));
+    let (mut list, mut rest) = (Vec::new(), words.iter());
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--verbose" | "--quiet" => {}
+            "--verbosity" => _ = rest.next(),
+            word if word.starts_with("--verbosity=") => {}
+            word if is_loudness(word) => {}
+            _ => list.push(word.clone()),
+        }
+    }
+    // Settings of the project may have `-q` or `-v`, which add up; a number is the last word.
+    list.extend(["--collect-only", "--verbosity=-1"].map(str::to_string));
     Some(list)
+}
+
+/// `-v`, `-qq` and the like.
+fn is_loudness(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty());
+    letters.is_some_and(|letters| letters.chars().all(|c| matches!(c, 'v' | 'q')))
 }
 
 fn unittest(words: &[String], mark: &str) -> Option<Vec<String>> {
@@ -238,8 +249,12 @@ mod tests {
                 ResultFormat::Nextest,
                 "cargo nextest list -p a",
             ),
-            ("pytest -v tests", ResultFormat::Pytest, "pytest tests --collect-only -q"),
-            ("python3 -m pytest -vv", ResultFormat::Pytest, "python3 -m pytest --collect-only -q"),
+            ("pytest -v tests", ResultFormat::Pytest, "pytest tests --collect-only --verbosity=-1"),
+            (
+                "python3 -m pytest -vv --quiet --verbosity=2 --verbosity 1 -rA a",
+                ResultFormat::Pytest,
+                "python3 -m pytest -rA a --collect-only --verbosity=-1",
+            ),
             ("go test -v ./...", ResultFormat::Go, "go test -list . ./..."),
             ("sh t/all", ResultFormat::Tap, ""),
         ] {

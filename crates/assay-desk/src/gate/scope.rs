@@ -3,22 +3,25 @@
 use super::{Finding, Severity, glob};
 use crate::contract::{Settings, Story};
 
-/// Nobody who is judged by these may change them: the desk's own files, CI, settings of agents.
-pub const PROTECTED: [&str; 14] = [
+/// Nobody who is judged by these may change them: the desk's own files, CI, and what agents obey,
+/// which they read in every directory that they look at.
+pub const PROTECTED: [&str; 16] = [
     ".assay/**",
     ".github/**",
     ".gitlab-ci.yml",
     ".circleci/**",
     ".ci/**",
-    ".gitattributes",
     "**/.gitattributes",
     ".gitmodules",
-    ".claude/**",
-    ".codex/**",
-    ".cursor/**",
-    "CLAUDE.md",
-    "AGENTS.md",
-    ".mcp.json",
+    "**/.claude/**",
+    "**/.codex/**",
+    "**/.cursor/**",
+    "**/CLAUDE.md",
+    "**/CLAUDE.local.md",
+    "**/AGENTS.md",
+    "**/AGENTS.override.md",
+    "**/GEMINI.md",
+    "**/.mcp.json",
 ];
 const LISTED_MAX: usize = 20;
 

@@ -2,7 +2,8 @@
 //!
 //! RED wants mapped tests to fail by name. Where a runner could not even begin, because what is
 //! tested is not there, its output must name something that the claim adds. A word that the old
-//! sources have, too, is missing nowhere; one that compilers and runners say anyway names nothing.
+//! sources have, too, is missing nowhere; one that compilers and runners say anyway names nothing,
+//! unless they single it out: `cannot find function 'total'` is about `total`.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +30,9 @@ const COMMON: &str = "
     unexpected unit unknown unresolved used using valueerror value values variable warning while
     with without wrong yield";
 
+/// How Go says what is missing.
+const UNDEFINED: &str = "undefined: ";
+
 /// Words that lines of sources have, as far as they can be names of something.
 pub fn words<'t>(lines: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
@@ -44,13 +48,29 @@ pub fn words<'t>(lines: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
 
 /// Which of these words an output says, those aside that it would say anyway.
 pub fn said(output: &str, words: &BTreeSet<String>) -> BTreeSet<String> {
-    let own = words.iter().filter(|word| !is_common(word) && names(output, word));
+    let own = words.iter().filter(|word| match is_common(word) {
+        false => names(output, word),
+        true => singles_out(output, word),
+    });
     own.take(LOOKED_UP_MAX).cloned().collect()
 }
 
 fn is_common(word: &str) -> bool {
     let word = word.to_lowercase();
     COMMON.split_whitespace().any(|common| common == word)
+}
+
+/// Whether a text has a word in quotes and alone, or says that it is undefined.
+fn singles_out(output: &str, word: &str) -> bool {
+    output.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&output[..at], &output[at + word.len()..]);
+        let quoted = ['\'', '"', '`']
+            .iter()
+            .any(|quote| before.ends_with(*quote) && after.starts_with(*quote));
+        let undefined = before.ends_with(UNDEFINED)
+            && after.chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        quoted || undefined
+    })
 }
 
 /// Whether a text has a word, not only as a part of another.
@@ -74,6 +94,24 @@ mod tests {
             ("cannot import name 'total_price' from 'basket'", &["basket", "total_price"][..]),
             ("ValueError: cannot", &[]),
             ("the totals_price of baskets", &[]),
+        ] {
+            let found: Vec<String> = said(output, &added).into_iter().collect();
+            assert_eq!(found, wanted, "{output}");
+        }
+    }
+
+    #[test]
+    fn an_everyday_word_names_something_where_it_is_singled_out() {
+        let added = words(["def total(values): pass"].into_iter());
+        for (output, wanted) in [
+            ("ImportError: cannot import name 'total' from 'basket'", &["total"][..]),
+            ("error[E0425]: cannot find function `total` in this scope", &["total"]),
+            ("./a_test.go:5:7: undefined: total", &["total"]),
+            ("error: 'total' was not declared, \"values\" neither", &["total", "values"]),
+            ("./a_test.go:5:7: undefined: totals", &[]),
+            ("3 failed, 5 in total", &[]),
+            ("the test 'total of values' fails", &[]),
+            ("it's total, isn't it", &[]),
         ] {
             let found: Vec<String> = said(output, &added).into_iter().collect();
             assert_eq!(found, wanted, "{output}");

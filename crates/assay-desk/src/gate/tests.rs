@@ -68,6 +68,14 @@ fn density(story: &Story, mapping: &[MappedTest]) -> Vec<Finding> {
         let own: Vec<&MappedTest> =
             mapping.iter().filter(|test| test.criterion == criterion.id).collect();
         let names: BTreeSet<&str> = own.iter().map(|test| test.name.as_str()).collect();
+        for name in &names {
+            // One test is of one kind; two would make a second one of it.
+            if own.iter().filter(|test| test.name == *name).count() > 1 {
+                let about = format!("{}/{}", story.id, criterion.id);
+                let text = format!("`{name}` has two categories: which one is it? (IL-4)");
+                findings.push(Finding::new(about, Severity::Major, text));
+            }
+        }
         let kinds: BTreeSet<Category> = own.iter().map(|test| test.category).collect();
         if names.len() < TESTS_PER_CRITERION_MIN || kinds.len() < CATEGORIES_MIN {
             let text = format!(

@@ -1,6 +1,7 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
 mod proofs;
+mod written;
 
 use super::dispatch::Execution;
 use super::leader::{Leader, LeaderError};
@@ -59,12 +60,15 @@ impl Leader<'_> {
         step: &Step,
     ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
         let of = Some((gate.scope.clone(), gate.at.tree.clone()));
+        let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
         if self.cache.of != of {
+            if self.cache.of.as_ref().is_none_or(|(scope, _)| *scope != gate.scope) {
+                self.empty_caches(&contract);
+            }
             self.cache = Cache { of, ..Cache::default() };
         }
-        let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
         let outcome = match step {
-            Step::Claim => self.claim(gate)?,
+            Step::Claim => self.claim(&contract, gate)?,
             Step::Scope => self.scope(&contract, gate)?,
             Step::Gaming => self.gaming(&contract, gate)?,
             Step::Command(name) => self.layer(&contract, gate, name)?,
@@ -88,7 +92,11 @@ impl Leader<'_> {
         Ok((Event::Checked(Box::new(checked)), blobs))
     }
 
-    fn claim(&mut self, gate: &Gate) -> Result<Outcome, LeaderError> {
+    fn claim(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
+        let unusable = match self.claimed(contract, gate) {
+            Ok(_) => None,
+            Err(_) => self.cannot_be_checked_out(&gate.at.commit, &gate.from.commit)?,
+        };
         let git = &self.desk.git;
         let mut outcome = Outcome::default();
         let mut wrong = |text: &str| {
@@ -101,8 +109,28 @@ impl Leader<'_> {
         if !git.is_ancestor(&gate.from.commit, &gate.at.commit) {
             wrong("the commit does not follow the one it was to build on");
         }
+        if let Some(why) = unusable {
+            wrong(&format!("the commit cannot be checked out: {why}"));
+        }
         outcome.note = format!("{} on {}", short(&gate.at.commit), short(&gate.from.commit));
         Ok(outcome)
+    }
+
+    /// Why there is no working tree of a commit, although there is one of another: whoever made it
+    /// put names into it that no git writes. If there is none of the other either, it is the
+    /// machine that fails, and nobody is to blame.
+    pub(super) fn cannot_be_checked_out(
+        &mut self,
+        commit: &str,
+        other: &str,
+    ) -> Result<Option<String>, LeaderError> {
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let Err(why) = trees::prepare(&self.desk.git, &directory, commit, Some(&[])) else {
+            return Ok(None);
+        };
+        trees::prepare(&self.desk.git, &directory, other, Some(&[]))?;
+        Ok(Some(why.to_string()))
     }
 
     fn scope(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
@@ -239,8 +267,8 @@ impl Leader<'_> {
         let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
         // A command that changes tracked files must not change what the next one sees.
         let scratch = self.desk.tree("index");
-        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch)?;
-        if after != gate.at.tree {
+        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch);
+        if !after.is_ok_and(|after| after == gate.at.tree) {
             self.cache.tree = None;
         }
         self.cache.ran.insert(key, seen.clone());
@@ -251,11 +279,23 @@ impl Leader<'_> {
     fn claimed(&mut self, contract: &Contract, gate: &Gate) -> Result<PathBuf, LeaderError> {
         let directory = self.desk.tree("check");
         if self.cache.tree.as_ref() != Some(&gate.at.commit) {
-            let keep = &contract.settings.cache;
+            // What COMPLETE rests on is built from nothing.
+            let keep = match &gate.scope {
+                Scope::Story(_) => contract.settings.cache.as_slice(),
+                Scope::Final => &[],
+            };
             trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
             self.cache.tree = Some(gate.at.commit.clone());
         }
         Ok(directory)
+    }
+
+    /// Whatever tests of one story left in the caches is not there when another is looked at.
+    fn empty_caches(&self, contract: &Contract) {
+        let directory = self.desk.tree("check");
+        for name in &contract.settings.cache {
+            trees::remove(&directory.join(name));
+        }
     }
 
     fn execute(
@@ -266,10 +306,8 @@ impl Leader<'_> {
         tree: &str,
     ) -> Result<Seen, LeaderError> {
         let settings = &contract.settings;
-        let file = spec.file.as_ref().map(|file| directory.join(file));
-        if let Some(file) = &file {
-            // Results of an earlier run are not results of this one.
-            trees::remove(file);
+        if let Some(file) = &spec.file {
+            written::remove(directory, file);
         }
         let log = self.desk.home().join("runs/command");
         trees::remove(&log);
@@ -282,7 +320,7 @@ impl Leader<'_> {
             limit: Duration::from_secs(settings.limits.command_seconds),
             output_bytes: COMMAND_OUTPUT_BYTES_MAX,
         });
-        let written = file.and_then(|file| std::fs::read(file).ok());
+        let written = spec.file.as_ref().and_then(|file| written::read(directory, file));
         let stdout = self.campaign.put(&ran.stdout)?.sha256.to_string();
         let stderr = self.campaign.put(&ran.stderr)?.sha256.to_string();
         let blob = match &written {

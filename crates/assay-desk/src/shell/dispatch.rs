@@ -1,8 +1,8 @@
 //! Sending an agent out, and taking in what it brings back.
 
 use super::leader::{Leader, LeaderError};
-use super::{prompt, protect, trees};
-use crate::artifact::{self, Artifact};
+use super::{left, prompt, protect, trees};
+use crate::artifact::{self, Artifact, Status};
 use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
 use crate::state::{Proposal, State};
@@ -148,7 +148,11 @@ impl Leader<'_> {
         let keep = if dispatch.role == Role::Worker { None } else { Some(clean) };
         trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep)?;
         let with_checkout = !self.engines.confined();
-        let before = protect::snapshot(self.desk, with_checkout)?;
+        let mut before = protect::snapshot(self.desk, with_checkout)?;
+        if let Some(toolchain) = self.toolchain.take() {
+            // Commands that were run meanwhile, and the tests they ran, must not have changed it.
+            before.toolchain = toolchain;
+        }
         let order = Order {
             contract: &state.contract,
             engine: &dispatch.engine,
@@ -164,7 +168,9 @@ impl Leader<'_> {
         let ran = self.engines.run(&order, &mut |text| screen.activity(text));
         let after = protect::snapshot(self.desk, with_checkout)?;
         let tampered = before.changes(&after, self.desk.git.root());
+        self.toolchain = Some(after.toolchain);
         let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
+        let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
         let blob = self.campaign.put(&ran.output)?;
         let returned = Returned {
             run: dispatch.run,
@@ -195,9 +201,14 @@ impl Leader<'_> {
             let bytes = bounded(&out.join("verdict.json"));
             let scope = dispatch.scope.name();
             let artifact = artifact::verdict(bytes.as_deref(), &dispatch.nonce, scope, &criteria);
-            let left = self.desk.git.tree_of(work, &dispatch.at.tree, &scratch);
-            let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
-            let void = (!same).then(|| "it changed the tree it was to look at".to_string());
+            let void = match left::check(work) {
+                Err(why) => Some(format!("it left what is not to be opened: {why}")),
+                Ok(()) => {
+                    let left = self.desk.git.tree_of(work, &dispatch.at.tree, &scratch);
+                    let same = left.is_ok_and(|tree| tree == dispatch.at.tree);
+                    (!same).then(|| "it changed the tree it was to look at".to_string())
+                }
+            };
             return (artifact, None, void);
         }
         let open = state.current().map(|story| &state.stories[story].issues);
@@ -211,21 +222,44 @@ impl Leader<'_> {
         let Some(commit) = &signal.commit else {
             return (artifact, None, None);
         };
+        let rejected = |why: String| (Artifact::Rejected(why), None, None);
+        if let Err(why) = left::check(work) {
+            return rejected(format!("it left what is not to be opened: {why}"));
+        }
         let reference = self.desk.claim(dispatch.run);
         let fetched = self.desk.git.fetch(work, commit, &reference);
         let claim = fetched.and_then(|()| self.desk.git.revision(&reference));
         match claim {
-            Ok(claim) => {
-                let left = self.desk.git.tree_of(work, &claim.tree, &scratch);
-                if !left.is_ok_and(|left| left == claim.tree) {
-                    let why = "its working tree has changes that are not in the commit it claims";
-                    return (Artifact::Rejected(why.to_string()), None, None);
-                }
-                (artifact, Some(claim), None)
-            }
-            Err(_) => {
-                let why = "the commit it claims is not in its repository";
-                (Artifact::Rejected(why.to_string()), None, None)
+            Ok(claim) => match self.desk.git.tree_of(work, &claim.tree, &scratch) {
+                Ok(left) if left == claim.tree => (artifact, Some(claim), None),
+                Ok(_) => rejected(
+                    "its working tree has changes that are not in the commit it claims".to_string(),
+                ),
+                Err(error) => rejected(format!("its working tree cannot be compared: {error}")),
+            },
+            Err(_) => rejected("the commit it claims is not in its repository".to_string()),
+        }
+    }
+
+    /// A commit that is not claimed to be done is where the next Worker begins. What is claimed has
+    /// to survive the gate, which checks it out.
+    fn begin_of_the_next(
+        &mut self,
+        dispatch: &Dispatch,
+        artifact: Artifact,
+        claim: Option<Revision>,
+    ) -> Result<(Artifact, Option<Revision>), LeaderError> {
+        let judged =
+            matches!(&artifact, Artifact::Signal(signal) if signal.status == Status::Verify);
+        let commit = claim.as_ref().filter(|_| !judged).map(|claim| claim.commit.clone());
+        let Some(commit) = commit else {
+            return Ok((artifact, claim));
+        };
+        match self.cannot_be_checked_out(&commit, &dispatch.at.commit)? {
+            None => Ok((artifact, claim)),
+            Some(why) => {
+                let why = format!("the commit it claims cannot be checked out: {why}");
+                Ok((Artifact::Rejected(why), None))
             }
         }
     }

@@ -1,11 +1,16 @@
 //! Git, as a program: objects, differences, branches. Hooks and settings of agents never run.
 
+use super::left;
 use super::objects::Objects;
 use crate::event::Revision;
 use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
 
 /// A git repository that belongs to the user.
 #[derive(Clone, Debug)]
@@ -36,6 +41,8 @@ const FOREIGN: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_PREFIX",
 ];
+/// How long one call of git may take.
+const TIME_MAX: Duration = Duration::from_secs(600);
 const SETTINGS: [&str; 6] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -59,15 +66,49 @@ pub(super) fn command(directory: &Path) -> Command {
     command
 }
 
-/// Runs it and gives its output.
+/// Runs it and gives its output. Whatever it meets in a directory of an agent, it comes to an end.
 pub(super) fn finish(mut command: Command, what: &str) -> Result<Vec<u8>, GitError> {
     let error = |why: String| GitError { what: what.to_string(), why };
-    let output = command.output().map_err(|e| error(e.to_string()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| error(e.to_string()))?;
+    let (tell, heard) = channel();
+    if let Some(out) = child.stdout.take() {
+        listen(out, true, tell.clone());
+    }
+    if let Some(err) = child.stderr.take() {
+        listen(err, false, tell);
+    }
+    let until = Instant::now() + TIME_MAX;
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok((true, bytes)) => out = bytes,
+            Ok((false, bytes)) => err = bytes,
+            Err(_) => {
+                _ = child.kill();
+                _ = child.wait();
+                return Err(error(format!("no end after {} s", TIME_MAX.as_secs())));
+            }
+        }
+    }
+    if !child.wait().map_err(|e| error(e.to_string()))?.success() {
+        let said = String::from_utf8_lossy(&err);
         return Err(error(said.trim().lines().last().unwrap_or("it failed").to_string()));
     }
-    Ok(output.stdout)
+    Ok(out)
+}
+
+/// Reads a stream to its end in a thread of its own.
+fn listen(mut stream: impl Read + Send + 'static, out: bool, tell: Sender<(bool, Vec<u8>)>) {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        _ = stream.read_to_end(&mut bytes);
+        // Nobody listens any more: it took too long.
+        _ = tell.send((out, bytes));
+    });
 }
 
 impl Git {
@@ -208,6 +249,8 @@ impl Git {
         if self.is_exactly(directory, expected) {
             return Ok(expected.to_string());
         }
+        let refused = |why: String| GitError::new("add", why);
+        left::check(directory).map_err(refused)?;
         // A damaged index of an earlier call must not decide.
         _ = std::fs::remove_file(scratch);
         let run = |args: &[&str]| {
@@ -216,6 +259,9 @@ impl Git {
             git.env("GIT_INDEX_FILE", scratch).args(args);
             finish(git, args[0])
         };
+        let named = run(&["ls-files", "-z", "--others", "--exclude-standard"])?;
+        let names = named.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        left::check_files(directory, names.map(OsStr::from_bytes)).map_err(refused)?;
         run(&["add", "-A", "--", "."])?;
         let tree = text(run(&["write-tree"])?);
         _ = std::fs::remove_file(scratch);

@@ -10,6 +10,8 @@ use crate::contract::{Contract, Score, sha256};
 use crate::event::{Event, Opened, Revision, Terminal};
 use crate::state::{Effect, State};
 use assay_ledger::BlobRef;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What people see while a campaign runs.
 pub trait Screen {
@@ -63,6 +65,8 @@ pub struct Leader<'a> {
     /// The dispatch that this process itself has written down and not yet run.
     pub(super) sent: Option<u32>,
     pub(super) cache: Cache,
+    /// The toolchain as the last agent left it.
+    pub(super) toolchain: Option<BTreeMap<PathBuf, String>>,
 }
 
 impl<'a> Leader<'a> {
@@ -73,7 +77,8 @@ impl<'a> Leader<'a> {
         engines: &'a dyn Engines,
         screen: &'a mut dyn Screen,
     ) -> Leader<'a> {
-        Leader { desk, campaign, engines, screen, sent: None, cache: Cache::default() }
+        let (sent, cache, toolchain) = (None, Cache::default(), None);
+        Leader { desk, campaign, engines, screen, sent, cache, toolchain }
     }
 
     /// Freezes a contract and begins.

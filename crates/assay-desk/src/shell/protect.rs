@@ -4,13 +4,15 @@ use super::desk::Desk;
 use super::git::GitError;
 use super::settings;
 use crate::contract::sha256;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Files and their hashes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Snapshot {
     files: BTreeMap<PathBuf, String>,
+    /// What the Leader's own commands are run with.
+    pub(super) toolchain: BTreeMap<PathBuf, String>,
 }
 
 /// More files than this are not looked at one by one.
@@ -20,8 +22,8 @@ const LISTED_MAX: usize = 10;
 
 /// Hashes what is protected: the desk without working trees and outputs of runs (those that matter
 /// are evidence in the record), git's settings and hooks, settings of agents in the home directory,
-/// and, where the kernel does not keep the agent in its place, what is changed in the user's own
-/// working tree.
+/// the toolchain, and, where the kernel does not keep the agent in its place, what is changed in
+/// the user's own working tree.
 pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, GitError> {
     let mut snapshot = Snapshot::default();
     let skip = [desk.home().join("trees"), desk.home().join("runs")];
@@ -30,7 +32,9 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, Git
     snapshot.directory(&desk.git.directory().join("hooks"), &[]);
     snapshot.directory(&desk.git.directory().join("info"), &[]);
     let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    snapshot.files.extend(settings::hashes(&settings::places(lookup)));
+    let places = settings::places(lookup);
+    snapshot.files.extend(settings::hashes(&places));
+    snapshot.toolchain = settings::toolchain(&places);
     if with_checkout {
         let status = desk.git.status()?;
         for line in status.lines() {
@@ -50,6 +54,8 @@ impl Snapshot {
         let hash = match std::fs::symlink_metadata(path) {
             Err(_) => "absent".to_string(),
             Ok(meta) if meta.is_symlink() => format!("{:?}", std::fs::read_link(path)),
+            // A pipe that is opened waits for a writer.
+            Ok(meta) if !meta.is_file() => "no file".to_string(),
             // Large files are outputs and evidence: those have a hash of their own in the record.
             Ok(meta) if meta.len() > HASHED_BYTES_MAX => {
                 format!("{} bytes, {:?}", meta.len(), meta.modified().ok())
@@ -81,10 +87,12 @@ impl Snapshot {
     /// What is different now, in words.
     pub(super) fn changes(&self, now: &Snapshot, root: &Path) -> Vec<String> {
         let mut changes = Vec::new();
-        let all: std::collections::BTreeSet<&PathBuf> =
-            self.files.keys().chain(now.files.keys()).collect();
+        let before: BTreeMap<&PathBuf, &String> =
+            self.files.iter().chain(&self.toolchain).collect();
+        let after: BTreeMap<&PathBuf, &String> = now.files.iter().chain(&now.toolchain).collect();
+        let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).copied().collect();
         for path in all {
-            let what = match (self.files.get(path), now.files.get(path)) {
+            let what = match (before.get(path), after.get(path)) {
                 (before, after) if before == after => continue,
                 (None, _) => "was made",
                 (_, None) => "is gone",

@@ -4,10 +4,16 @@
 //! write there. A hook or a server that one of them puts there runs in every later session, outside
 //! of this desk. So what says which programs run, and what agents are told, is hashed before and
 //! after each agent; sessions, caches and counters are theirs.
+//!
+//! The same holds for the toolchain: where a contract lets agents write to `~/.cargo`, the cargo
+//! that the Leader judges them with is theirs to replace. Tests of a claim can do that as well as
+//! agents can, so the toolchain must be what it was when the last agent was through.
 
 use crate::contract::sha256;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// More files of settings than this are not read: their names, sizes and times have to do.
@@ -29,6 +35,9 @@ const CLAUDE: [&str; 10] = [
     "output-styles",
     "mcp.json",
 ];
+/// Below a project of `~/.claude`: what one session tells the next. Agents of the desk are told to
+/// keep none; the sessions beside it are theirs.
+const MEMORY: &str = "memory";
 /// Below `~/.codex`.
 const CODEX: [&str; 8] = [
     "config.toml",
@@ -40,6 +49,8 @@ const CODEX: [&str; 8] = [
     "rules",
     "skills",
 ];
+/// Below `~/.cargo`: what is run, and what says how. Registries are caches.
+const CARGO: [&str; 4] = ["bin", "config", "config.toml", "env"];
 /// Of extensions only what is run without being asked: they are updated by themselves.
 const EXTENSIONS: &str = "plugins";
 const EXTENSION_FILES: [&str; 3] = ["hooks.json", ".mcp.json", "plugin.json"];
@@ -55,6 +66,7 @@ pub(super) struct Places {
     /// Files with programs among other things.
     mixed: Vec<PathBuf>,
     codex: Vec<PathBuf>,
+    cargo: Vec<PathBuf>,
 }
 
 /// The places that agents look at; `lookup` reads the environment.
@@ -64,13 +76,26 @@ pub(super) fn places(lookup: impl Fn(&str) -> Option<PathBuf>) -> Places {
         places.claude.push(home.join(".claude"));
         places.mixed.push(home.join(".claude.json"));
         places.codex.push(home.join(".codex"));
+        places.cargo.push(home.join(".cargo"));
     }
     if let Some(own) = lookup("CLAUDE_CONFIG_DIR") {
         places.mixed.push(own.join(".claude.json"));
         places.claude.push(own);
     }
     places.codex.extend(lookup("CODEX_HOME"));
+    places.cargo.extend(lookup("CARGO_HOME"));
     places
+}
+
+/// Hashes of what the Leader's own commands are run with.
+pub(super) fn toolchain(places: &Places) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for home in &places.cargo {
+        for name in CARGO {
+            below(&home.join(name), DEPTH_MAX, &|_| true, &mut all);
+        }
+    }
+    all
 }
 
 /// Hashes of everything that says what runs.
@@ -87,6 +112,12 @@ pub(super) fn hashes(places: &Places) -> BTreeMap<PathBuf, String> {
                 hooks || path.file_name().and_then(|name| name.to_str()).is_some_and(named)
             };
             below(&home.join(EXTENSIONS), DEPTH_MAX, &own, &mut all);
+        }
+    }
+    for home in &places.claude {
+        let projects = std::fs::read_dir(home.join("projects")).into_iter().flatten().flatten();
+        for project in projects {
+            below(&project.path().join(MEMORY), DEPTH_MAX, &|_| true, &mut all);
         }
     }
     for path in &places.mixed {
@@ -117,9 +148,8 @@ fn below(
         return;
     }
     if all.len() >= FILES_MAX {
-        let time = meta.modified().ok();
         let more = all.entry(PathBuf::from(MORE)).or_default();
-        *more = sha256(format!("{more} {} {} {time:?}", path.display(), meta.len()).as_bytes());
+        *more = sha256(format!("{more} {} {}", path.display(), outside(&meta)).as_bytes());
         return;
     }
     let hash = match std::fs::read_link(path) {
@@ -132,12 +162,17 @@ fn below(
 fn hash_of(path: &Path) -> String {
     match std::fs::metadata(path) {
         Ok(meta) if !meta.is_file() => "no file".to_string(),
-        Ok(meta) if meta.len() > HASHED_BYTES_MAX => {
-            format!("{} bytes, {:?}", meta.len(), meta.modified().ok())
-        }
+        Ok(meta) if meta.len() > HASHED_BYTES_MAX => outside(&meta),
         Ok(_) => std::fs::read(path).map_or("unreadable".to_string(), |bytes| sha256(&bytes)),
         Err(_) => "absent".to_string(),
     }
+}
+
+/// What is known of a file that is not read. Anybody can set the time of its last change back; the
+/// time at which that was done stays.
+fn outside(meta: &Metadata) -> String {
+    let (inode, length) = (meta.ino(), meta.len());
+    format!("{length} bytes, file {inode} of {}.{:09}", meta.ctime(), meta.ctime_nsec())
 }
 
 /// What a file with all sorts of things says about programs; none if it says nothing about them.
@@ -172,7 +207,7 @@ fn is_empty(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{hashes, places};
+    use super::{hashes, places, toolchain};
     use std::path::Path;
 
     /// Whether a file at this place, with this text, is a change.
@@ -188,9 +223,9 @@ mod tests {
         if !before.is_empty() {
             write(before);
         }
-        let old = hashes(&places);
+        let old = (hashes(&places), toolchain(&places));
         write(after);
-        old != hashes(&places)
+        old != (hashes(&places), toolchain(&places))
     }
 
     #[test]
@@ -204,6 +239,14 @@ mod tests {
             (".claude/plugins/cache/x/.mcp.json", "", "{}", true),
             (".claude/plugins/cache/x/readme", "", "x", false),
             (".claude/projects/p/session.jsonl", "", "x", false),
+            (".claude/projects/p/memory/MEMORY.md", "", "x", true),
+            (".claude/projects/p/memory/deep/er.md", "a", "b", true),
+            (".cargo/config.toml", "", "x", true),
+            (".cargo/config", "a", "b", true),
+            (".cargo/env", "a", "b", true),
+            (".cargo/bin/cargo", "a", "b", true),
+            (".cargo/registry/cache/x", "", "x", false),
+            (".cargo/.package-cache", "", "x", false),
             (".claude/todos/1.json", "", "[]", false),
             (".claude.json", "{\"numStartups\":1}", "{\"numStartups\":2}", false),
             (".claude.json", "{}", "{\"projects\":{\"/p\":{\"mcpServers\":{}}}}", false),
@@ -216,5 +259,21 @@ mod tests {
         ] {
             assert_eq!(seen(name, before, after), wanted, "{name}: {after}");
         }
+    }
+
+    #[test]
+    fn a_large_program_is_not_taken_for_the_same_because_its_time_was_set_back() {
+        let home = tempfile::tempdir().expect("a directory");
+        let places = places(|name| (name == "HOME").then(|| home.path().to_path_buf()));
+        let path = home.path().join(".cargo/bin/cargo");
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        let length = usize::try_from(super::HASHED_BYTES_MAX).expect("a length") + 1;
+        std::fs::write(&path, vec![0; length]).expect("a file");
+        let time = std::fs::metadata(&path).and_then(|meta| meta.modified()).expect("a time");
+        let old = toolchain(&places);
+        std::fs::write(&path, vec![1; length]).expect("a file");
+        let file = std::fs::File::options().write(true).open(&path).expect("a file");
+        file.set_modified(time).expect("a time");
+        assert_ne!(old, toolchain(&places));
     }
 }

@@ -2,6 +2,7 @@
 //! objects, so that nothing an agent does to its `.git` reaches the user's.
 
 use super::git::{self, Git, GitError};
+use super::left;
 use std::fs;
 use std::path::Path;
 
@@ -19,6 +20,10 @@ pub(super) fn prepare(
     // The old repository may have been changed by whoever worked there: settings are programs.
     let own = directory.join(".git");
     remove(&own);
+    if left::check(directory).is_err() {
+        // Git would open what stands there, and wait.
+        remove(directory);
+    }
     for below in ["objects/info", "refs/heads", "refs/tags"] {
         let path = own.join(below);
         fs::create_dir_all(&path).map_err(|error| GitError::file(&path, &error))?;

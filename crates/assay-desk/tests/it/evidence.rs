@@ -42,6 +42,11 @@ fn green_needs_every_mapped_test_to_exist_run_and_pass() {
             "ok - a\nok - b\nok - c\n",
             "3 tests of 1 categories",
         ),
+        (
+            &[("a", Category::Happy), ("a", Category::Negative), ("b", Category::Happy), THREE[2]],
+            "ok - a\nok - b\nok - c\n",
+            "`a` has two categories",
+        ),
         (&THREE[..], "ok 1 - a\nok 2 - b\n", "`c` does not exist"),
         (&THREE[..], "ok 1 - a\nok 2 - b\nnot ok 3 - c\n", "`c` fails"),
         (&THREE[..], "ok 1 - a\nok 2 - b\nok 3 - c # SKIP later\n", "`c` was skipped"),
@@ -89,7 +94,18 @@ fn only_allowed_paths_may_change() {
         (".github/workflows/ci.yml", "is protected"),
         (".assay/desk/x/contract.md", "is protected"),
         ("CLAUDE.md", "is protected"),
+        (".gitattributes", "is protected"),
         ("t/.gitattributes", "is protected"),
+        ("t/CLAUDE.md", "is protected"),
+        ("t/deep/CLAUDE.local.md", "is protected"),
+        ("t/AGENTS.md", "is protected"),
+        ("t/AGENTS.override.md", "is protected"),
+        ("t/GEMINI.md", "is protected"),
+        ("t/.claude/settings.json", "is protected"),
+        ("t/deep/.codex/config.toml", "is protected"),
+        ("t/.cursor/rules/a.mdc", "is protected"),
+        ("t/.mcp.json", "is protected"),
+        (".mcp.json", "is protected"),
     ] {
         assert!(check(path).contains(why), "{path}: {}", check(path));
     }

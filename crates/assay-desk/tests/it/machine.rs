@@ -302,6 +302,37 @@ fn each_way_of_not_getting_on_ends_in_its_own_category() {
 }
 
 #[test]
+fn time_and_tokens_of_agents_run_out_as_iterations_do() {
+    for (limit, said) in [
+        ("agent_seconds = 2", Some("agents worked for 2 seconds")),
+        ("agent_seconds = 3", None),
+        ("tokens = 200", Some("200 tokens are used up")),
+        ("tokens = 201", None),
+        ("tokens = 0", None),
+    ] {
+        let text = super::contract_text(1, "LOW", "critical");
+        let text = text.replacen("failures = 4", &format!("failures = 4\n{limit}"), 1);
+        let contract = assay_desk::contract::read(&text).expect("a contract");
+        let mut state = State::open(&opened(contract));
+        // Two Workers that go on, each with a second and a hundred tokens.
+        for run in 1..=2 {
+            let sent = answer(&state, state.next(), WELL);
+            let Event::Dispatched(dispatch) = &sent else { panic!("{limit}: {sent:?}") };
+            state = apply(state, &sent).expect("it follows");
+            let goes_on = signal(dispatch, Status::Continue);
+            let mut back = returned(dispatch, goes_on, Some(at(run)));
+            (back.ms, back.tokens) = (1000, 100);
+            state = apply(state, &Event::Returned(Box::new(back))).expect("it follows");
+        }
+        match (state.next(), said) {
+            (Effect::End(Terminal::Timeout { reason }), Some(said)) => assert_eq!(reason, said),
+            (Effect::Dispatch(_), None) => {}
+            (other, _) => panic!("{limit}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_story_that_keeps_failing_gets_the_next_engine_and_then_a_person() {
     let (mut state, _) = begin(1, "LOW", "critical");
     let mut engines = Vec::new();

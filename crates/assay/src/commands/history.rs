@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::output;
 use assay_check::ModelKind;
 use assay_history::{History, Packing, Severity, ValidateOptions, validate, write_packed};
-use std::io::Write;
+use std::cell::Cell;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Runs one of the history commands.
@@ -72,26 +73,37 @@ fn convert(
     input: InputArgs,
 ) -> Result<Exit, Trouble> {
     let history = open(path, input)?;
-    let write = |out: &mut dyn Write| match to {
-        TargetFormat::Jsonl => assay_history::write_jsonl(&history, out),
-        TargetFormat::JsonlRows => assay_history::write_jsonl_rows(&history, out),
-        TargetFormat::JepsenEdn => assay_history::write_jepsen_edn(&history, out),
-        TargetFormat::JepsenJson => assay_history::write_jepsen_json(&history, out),
-        TargetFormat::PorcupineLog => assay_history::write_porcupine_log(&history, out),
+    // What the format cannot carry is the history's fault, not the disk's.
+    let unfit = Cell::new(None);
+    let write = |out: &mut dyn Write| {
+        let written = match to {
+            TargetFormat::Jsonl => assay_history::write_jsonl(&history, out),
+            TargetFormat::JsonlRows => assay_history::write_jsonl_rows(&history, out),
+            TargetFormat::JepsenEdn => assay_history::write_jepsen_edn(&history, out),
+            TargetFormat::JepsenJson => assay_history::write_jepsen_json(&history, out),
+            TargetFormat::PorcupineLog => assay_history::write_porcupine_log(&history, out),
+        };
+        written.inspect_err(|error| {
+            let ours = error.kind() == ErrorKind::InvalidInput && error.raw_os_error().is_none();
+            unfit.set(ours.then(|| format!("{}: {error}", path.display())));
+        })
     };
+    let blamed = |trouble: Trouble| unfit.take().map_or(trouble, Trouble::bad_history);
     match target {
         Some(target) => {
-            write_whole(target, |out| write_packed(packing(target), out, write))?;
+            write_whole(target, |out| write_packed(packing(target), out, write)).map_err(blamed)?;
             let count = output::grouped(history.len() as u64);
             anstream::eprintln!("{count} operations written to {}", target.display());
         }
         None => {
             let mut out = std::io::BufWriter::new(std::io::stdout().lock());
             match write(&mut out).and_then(|()| out.flush()) {
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                     std::process::exit(crate::exit::BROKEN_PIPE)
                 }
-                result => result.map_err(|e| Trouble::unavailable(Path::new("-"), "write", &e))?,
+                result => result
+                    .map_err(|e| Trouble::unavailable(Path::new("-"), "write", &e))
+                    .map_err(blamed)?,
             }
         }
     }

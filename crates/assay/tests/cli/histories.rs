@@ -38,8 +38,13 @@ fn one_object_is_written_as_porcupine_logs_and_several_are_refused() {
     let path = directory.path().join("h.log").display().to_string();
     let source = example("register-upheld.jsonl");
     let convert = run(&["history", "convert", &source, "--to", "porcupine-log", "-o", &path]);
-    assert_eq!(convert.code, 69, "three keys: {}", convert.err);
+    assert_eq!(convert.code, 65, "three keys: {}", convert.err);
     assert!(convert.err.contains("no keys"), "{}", convert.err);
+    let shown = run(&["history", "convert", &source, "--to", "porcupine-log"]);
+    assert_eq!(shown.code, 65, "also where it is shown: {}", shown.err);
+    let nowhere = directory.path().join("nowhere/h.log").display().to_string();
+    let unwritten = run(&["history", "convert", &source, "--to", "jsonl", "-o", &nowhere]);
+    assert_eq!(unwritten.code, 69, "what cannot be written is not the history: {}", unwritten.err);
     let one = rows(&[(0, "write", "1", "null", 0, 5), (1, "read", "null", "1", 6, 9)]);
     let args = ["history", "convert", "-", "--to", "porcupine-log", "-o", &path];
     assert_eq!(run_with(&args, one.as_bytes()).code, 0);

@@ -79,3 +79,16 @@ fn critical_work_that_changes_no_source_has_no_mutation_evidence() {
         assert_eq!(said, !passes, "{}", ended.out);
     }
 }
+
+#[test]
+fn taking_a_change_back_is_noticed_by_results_as_well_as_by_an_exit_code() {
+    let critical = Wish { risk: "CRITICAL", ..USUAL };
+    let two = "work; printf '[ \"$1\" = x ] && { echo y; exit; }\\necho 0.5\\n' > n0; sed -i \
+               's/^exit/check \"says y\" \"$(sh n0 x)\" y\\nexit/' t/1.sh; commit; sign";
+    let bench = Bench::new(critical, two, JUDGE);
+    // A suite whose exit code says nothing.
+    bench.write("t/all", "for f in t/[0-9].sh; do sh \"$f\"; done\nexit 0\n");
+    bench.git(&["commit", "-qam", "No exit code"]);
+    let ended = bench.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+}

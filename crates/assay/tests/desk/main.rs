@@ -10,6 +10,7 @@ mod lies;
 mod listing;
 mod persons;
 mod settings;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -27,13 +28,17 @@ struct Wish {
     stories: usize,
     risk: &'static str,
     limits: &'static str,
+    /// What the campaign's block says besides.
+    settings: &'static str,
 }
 
 const USUAL: Wish = Wish {
     stories: 1,
     risk: "MEDIUM",
     limits: "iterations = 3\nfailures = 2\nsame_criterion = 2\nstale = 2\ninfrastructure = 2\n\
-             verdicts = 2\nblocks = 1\nwall_seconds = 20\nidle_seconds = 1\noutput_bytes = 1000000",
+             verdicts = 2\nblocks = 1\nwall_seconds = 60\nidle_seconds = 20\n\
+             output_bytes = 1000000",
+    settings: "",
 };
 
 /// What every agent of these tests can do, as functions of a shell.
@@ -53,6 +58,16 @@ commit() { git add -A; git commit -qm work; }
 sign() {
   printf '{"nonce":"%s","story":"%s","status":"verify","commit":"%s"}' \
     "$ASSAY_NONCE" "$ASSAY_STORY" "$(git rev-parse HEAD)" > "$ASSAY_SIGNAL"
+}
+# Commits a directory that no git checks out.
+knot() {
+  deep=$(printf '100644 blob %s\tx\n' $(echo x | git hash-object -w --stdin) | git mktree)
+  tests=$({ git ls-tree HEAD:t; printf '040000 tree %s\t.git\n' $deep; } | git mktree)
+  others=$(git ls-tree HEAD | grep -v '[[:space:]]t$')
+  tree=$({ echo "$others"; printf '040000 tree %s\tt\n' $tests; } | git mktree)
+  git update-ref HEAD $(git commit-tree -p HEAD -m knot $tree)
+  mkdir t/.git
+  echo x > t/.git/x
 }
 # A verdict about every criterion; $1 is evidence, $2 whether they are met, $3 what else to say.
 verdict() {
@@ -125,7 +140,7 @@ impl Bench {
         command.arg("desk").args(args).current_dir(&self.root).stdin(Stdio::null());
         // What agents do to a home directory, they do to this one.
         command.env("NO_COLOR", "1").env("HOME", self.home());
-        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
+        command.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME").env_remove("CARGO_HOME");
         command
     }
 
@@ -170,6 +185,9 @@ impl Bench {
         assert!(lines.any(|line| seen(&line.expect("a line"))), "it came to an end before");
         leader.kill().expect("SIGKILL");
         leader.wait().expect("it ends");
+        // A program that it was about to start has its files, and so its lock, until it begins.
+        let lock = std::fs::File::open(self.root.join(".assay/desk/leader.lock"));
+        lock.and_then(|lock| lock.lock()).expect("nobody leads any more");
     }
 
     fn path(&self, below: &str) -> String {
@@ -207,9 +225,9 @@ impl Ended {
 fn contract(wish: Wish) -> String {
     let mut text = format!(
         "# Contract: small\n\n## Objective\nNumbers to be asked for.\n\n## Campaign\n```toml\n\
-         tests = [\"t/**\"]\n[suite]\nrun = [\"sh\", \"t/all\"]\nresults = \"tap\"\n[limits]\n{}\n\
-         ```\n\n## Stories\n",
-        wish.limits
+         tests = [\"t/**\"]\n{}[suite]\nrun = [\"sh\", \"t/all\"]\nresults = \"tap\"\n[limits]\n\
+         {}\n```\n\n## Stories\n",
+        wish.settings, wish.limits
     );
     for n in 1..=wish.stories {
         text.push_str(&format!(

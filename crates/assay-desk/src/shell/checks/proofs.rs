@@ -1,7 +1,7 @@
 //! What tests show: that they are there and pass (GREEN), that they fail without the work (RED),
 //! and that they need each part of it (mutation).
 
-use super::{Leader, LeaderError, Outcome, judged, plain, story_of, with_results};
+use super::{Leader, LeaderError, Outcome, expected, judged, plain, story_of, with_results};
 use crate::contract::{CommandSpec, Contract, Story};
 use crate::gate::listing::{self, Listed};
 use crate::gate::{Finding, Severity, diff, glob, hunks, symbols, tests};
@@ -219,7 +219,7 @@ impl Leader<'_> {
         }
         for (_, spec) in story.commands() {
             let seen = self.execute(contract, spec, &directory, &tree)?;
-            let noticed = seen.evidence.exit != Some(spec.exit);
+            let noticed = expected(spec, &seen.evidence, &seen.output).is_some();
             outcome.evidence.push(seen.evidence);
             if noticed {
                 return Ok(Some(true));

@@ -52,7 +52,7 @@ impl Read {
             return Ok(());
         };
         contract::lower(&mut self.scores, &given(score, &self.contract)?);
-        self.complaints = contract::lint(&self.contract, &self.scores);
+        self.complaints = remarks(&self.contract, &self.scores);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Read {
             old.sections.get(story) == self.contract.sections.get(story)
         };
         contract::keep(&mut self.scores, before, same);
-        self.complaints = contract::lint(&self.contract, &self.scores);
+        self.complaints = remarks(&self.contract, &self.scores);
     }
 
     /// Why it cannot be run, if it cannot.
@@ -90,8 +90,19 @@ pub(super) fn read(path: &Path) -> Result<Read, Trouble> {
     };
     let contract = contract::read(&source).map_err(|errors| bad(path, &errors))?;
     let scores = contract::scores(&contract);
-    let complaints = contract::lint(&contract, &scores);
+    let complaints = remarks(&contract, &scores);
     Ok(Read { path: path.to_path_buf(), source, contract, scores, complaints })
+}
+
+/// What there is to say about a contract, on this machine.
+fn remarks(contract: &Contract, scores: &[Score]) -> Vec<Complaint> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let programs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut all = contract::reach(contract, home.as_deref(), &programs);
+    all.extend(contract::lint(contract, scores));
+    all.sort_by_key(|complaint| complaint.line);
+    all
 }
 
 fn bad(path: &Path, errors: &ContractErrors) -> Trouble {
