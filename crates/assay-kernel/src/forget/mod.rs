@@ -1,12 +1,12 @@
 //! A directory that forgets what was not synced, for whoever has no disk to cut off.
 //!
 //! A file system in user space (FUSE) hands everything through to a directory of the run and notes
-//! how to take it back (`undo`). [`Forgetful::cut`] does that: what was synced stays, what was only
-//! written is gone, as after a power failure on ext4. Where `fusermount3` is installed, nobody needs
-//! to be root for it.
+//! how to take it back (`undo`). [`Forgetful::cut`] does that: what was synced stays, what was
+//! only written is gone, as after a power failure on ext4. Where `fusermount3` is installed, nobody
+//! needs to be root for it.
 //!
-//! Rights, owners and times of files are safe at once, `sync(2)` of a whole system is not seen, and a
-//! file opened only for writing has to be readable by its owner.
+//! Rights, owners and times of files are safe at once, `sync(2)` of a whole system is not seen, and
+//! a file opened only for writing has to be readable by its owner.
 
 mod files;
 mod inodes;

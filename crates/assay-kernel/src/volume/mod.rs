@@ -127,8 +127,9 @@ impl Volume {
         Ok(Volume { mount_point, medium: Medium::Block(loop_device), turn: Mutex::new(()) })
     }
 
-    /// Makes a directory that forgets and mounts it. What is written lies in `store`, which must not
-    /// exist; both should lie below the directory of a run. It is as large as what `store` lies on.
+    /// Makes a directory that forgets and mounts it. What is written lies in `store`, which must
+    /// not exist; both should lie below the directory of a run. It is as large as what `store` lies
+    /// on.
     pub fn forgetful(store: &Path, mount_point: &Path) -> Result<Volume, VolumeError> {
         let mount_point = point(mount_point)?;
         let mounted = Forgetful::mount(store, &mount_point);

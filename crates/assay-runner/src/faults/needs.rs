@@ -203,8 +203,8 @@ impl Tier {
         match self {
             Tier::Root => "A: root; all faults",
             Tier::Namespaces => {
-                "B: user namespaces; packets are cut and lost, groups are not to be had, disks only \
-                 by FUSE"
+                "B: user namespaces; packets are cut and lost, groups are not to be had, disks \
+                 only by FUSE"
             }
             Tier::Plain => "C: nothing special; proxies, signals, and system calls of nodes",
         }
