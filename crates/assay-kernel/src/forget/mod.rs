@@ -14,8 +14,6 @@ mod mount;
 mod requests;
 mod undo;
 
-pub use undo::Forgotten;
-
 use files::{Served, Table};
 use inodes::Inodes;
 use rustix::fs::{Mode, OFlags};
@@ -82,7 +80,7 @@ impl Forgetful {
     }
 
     /// Takes everything back that is not safe; from now on every call gets EIO.
-    pub(crate) fn cut(&self) -> io::Result<Forgotten> {
+    pub(crate) fn cut(&self) -> io::Result<()> {
         self.with(|table| {
             table.health = Health::Cut;
             Ok(table.log.play_back(Instant::now())?)

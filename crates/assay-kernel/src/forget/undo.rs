@@ -55,17 +55,6 @@ struct Note {
     step: Step,
 }
 
-/// What a cut took away.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Forgotten {
-    /// Writes to files.
-    pub writes: u64,
-    /// Bytes of them that had overwritten others; what was appended is not counted.
-    pub bytes: u64,
-    /// Files and directories that were made, removed or renamed.
-    pub names: u64,
-}
-
 /// All notes, and the graves of what was removed.
 #[derive(Debug)]
 pub(super) struct Log {
@@ -158,7 +147,7 @@ impl Log {
     }
 
     /// Takes back whatever is not safe, the youngest first.
-    pub(super) fn play_back(&mut self, now: Instant) -> Result<Forgotten, Errno> {
+    pub(super) fn play_back(&mut self, now: Instant) -> Result<(), Errno> {
         self.settle(|note| {
             let safe_after = match note.step {
                 Step::Contents { .. } => WRITE_BACK_AFTER,
@@ -166,22 +155,14 @@ impl Log {
             };
             now.duration_since(note.at) >= safe_after
         });
-        let mut forgotten = Forgotten::default();
         let mut trouble = None;
         while let Some(note) = self.notes.pop_back() {
-            match &note.step {
-                Step::Contents { was, .. } => {
-                    forgotten.writes += 1;
-                    forgotten.bytes += was.len() as u64;
-                }
-                _ => forgotten.names += 1,
-            }
             // As much as can be is taken back, and then it is said what could not.
             trouble = self.take_back(note.step).err().or(trouble);
         }
         self.waiting_bytes = 0;
         self.ends.clear();
-        trouble.map_or(Ok(forgotten), Err)
+        trouble.map_or(Ok(()), Err)
     }
 
     fn take_back(&self, step: Step) -> Result<(), Errno> {

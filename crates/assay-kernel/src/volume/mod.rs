@@ -195,7 +195,7 @@ impl Volume {
                 let root = File::open(point).map_err(at(point, "open"))?;
                 loop_device::shut_down(&root)
             }
-            Medium::Forgetful(directory) => directory.cut().map(drop),
+            Medium::Forgetful(directory) => directory.cut(),
         };
         cut.map_err(at(point, "cut the power of"))
     }
