@@ -1,12 +1,11 @@
 //! What is done for the kernel: to the directory below at once, and into the log first.
 
+use super::attributes::{attributes, kind};
 use super::inodes::{Inode, Inodes, is_directory, is_empty};
 use super::undo::{Log, Place};
 use super::{Health, Shared};
-use fuser::{FileAttr, FileHandle, FileType, INodeNo, RenameFlags, TimeOrNow};
-use rustix::fs::{
-    AtFlags, FallocateFlags, Gid, Mode, OFlags, SeekFrom, Stat, Timespec, Timestamps, Uid,
-};
+use fuser::{FileAttr, FileHandle, FileType, INodeNo, RenameFlags};
+use rustix::fs::{AtFlags, FallocateFlags, Gid, Mode, OFlags, SeekFrom, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +14,6 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
 
 /// What changes while it serves.
 #[derive(Debug)]
@@ -333,61 +331,4 @@ fn open_file(inode: Arc<Inode>, flags: i32) -> Result<Open, Errno> {
     let file = inode.open(access)?;
     let synchronous = asked.intersects(OFlags::DSYNC | OFlags::SYNC);
     Ok(Open { inode, file, synchronous })
-}
-
-fn kind(of: rustix::fs::FileType) -> FileType {
-    match of {
-        rustix::fs::FileType::Directory => FileType::Directory,
-        rustix::fs::FileType::Symlink => FileType::Symlink,
-        rustix::fs::FileType::Fifo => FileType::NamedPipe,
-        rustix::fs::FileType::Socket => FileType::Socket,
-        rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
-        rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
-        _ => FileType::RegularFile,
-    }
-}
-
-pub(super) fn attributes(inode: &Inode) -> Result<FileAttr, Errno> {
-    inode.stat().map(|stat| described(inode.number, &stat))
-}
-
-fn described(number: u64, stat: &Stat) -> FileAttr {
-    let time = |seconds: i64, nanos: u64| {
-        let whole = Duration::from_secs(seconds.unsigned_abs());
-        let base = match seconds {
-            0.. => UNIX_EPOCH.checked_add(whole),
-            _ => UNIX_EPOCH.checked_sub(whole),
-        };
-        base.unwrap_or(UNIX_EPOCH) + Duration::from_nanos(nanos)
-    };
-    FileAttr {
-        ino: INodeNo(number),
-        size: stat.st_size.unsigned_abs(),
-        blocks: stat.st_blocks.unsigned_abs(),
-        atime: time(stat.st_atime, stat.st_atime_nsec),
-        mtime: time(stat.st_mtime, stat.st_mtime_nsec),
-        ctime: time(stat.st_ctime, stat.st_ctime_nsec),
-        crtime: UNIX_EPOCH,
-        kind: kind(rustix::fs::FileType::from_raw_mode(stat.st_mode)),
-        perm: (stat.st_mode & 0o7777) as u16,
-        nlink: u32::try_from(stat.st_nlink).unwrap_or(u32::MAX),
-        uid: stat.st_uid,
-        gid: stat.st_gid,
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    }
-}
-
-pub(super) fn moment(time: Option<TimeOrNow>) -> Timespec {
-    let special = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
-    match time {
-        None => special(rustix::fs::UTIME_OMIT),
-        Some(TimeOrNow::Now) => special(rustix::fs::UTIME_NOW),
-        Some(TimeOrNow::SpecificTime(time)) => {
-            let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-            let tv_sec = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
-            Timespec { tv_sec, tv_nsec: i64::from(since.subsec_nanos()) }
-        }
-    }
 }

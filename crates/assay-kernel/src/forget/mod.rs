@@ -8,6 +8,7 @@
 //! Rights, owners and times of files are safe at once, `sync(2)` of a whole system is not seen, and
 //! a file opened only for writing has to be readable by its owner.
 
+mod attributes;
 mod files;
 mod inodes;
 mod mount;

@@ -1,6 +1,7 @@
 //! The kernel's requests, each answered with what [`Served`] did or why it did not.
 
-use super::files::{Served, attributes, moment, said};
+use super::attributes::{attributes, moment};
+use super::files::{Served, said};
 use super::inodes::Inode;
 use fuser::{
     AccessFlags, BsdFileFlags, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
