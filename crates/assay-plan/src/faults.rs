@@ -38,6 +38,8 @@ pub enum Rights {
     None,
     /// Namespaces: root, or a user namespace.
     Namespaces,
+    /// A disk of a node's own: root, or FUSE.
+    Disk,
     /// Root.
     Root,
 }
@@ -48,6 +50,7 @@ impl Rights {
         match self {
             Rights::None => "none",
             Rights::Namespaces => "root or a user namespace",
+            Rights::Disk => "root or FUSE",
             Rights::Root => "root",
         }
     }

@@ -33,6 +33,8 @@ pub enum Needs {
     C,
     /// Namespaces.
     B,
+    /// Root, or FUSE where it is to be had.
+    Disk,
     /// Root.
     A,
 }
@@ -43,6 +45,7 @@ impl Needs {
         match self {
             Needs::C => "C: no rights",
             Needs::B => "B: root or user namespaces",
+            Needs::Disk => "A: root, or fusermount3",
             Needs::A => "A: root",
         }
     }
@@ -69,6 +72,7 @@ impl Entry {
             let rights = machine.nemesis.iter().map(|nemesis| {
                 match Fault::named(&nemesis.fault).map(|fault| fault.rights) {
                     Some(Rights::Root) => Needs::A,
+                    Some(Rights::Disk) => Needs::Disk,
                     Some(Rights::Namespaces) => Needs::B,
                     Some(Rights::None) | None => Needs::C,
                 }
@@ -195,7 +199,7 @@ mod tests {
             assert_eq!(all_fit, !is_slower, "{}: {:?}", entry.name, entry.seconds);
             assert!(!entry.kinds.is_empty() && !entry.systems().is_empty(), "{}", entry.name);
             let cuts_power = entry.plan.contains("fault = \"fsync-loss\"");
-            let needs = if cuts_power { Needs::A } else { Needs::C };
+            let needs = if cuts_power { Needs::Disk } else { Needs::C };
             assert_eq!(entry.needs(), needs, "{}", entry.name);
         }
     }

@@ -104,6 +104,7 @@ fn plans_know_the_faults_of_the_catalogue_and_what_they_need() {
     for row in CATALOG.iter().filter(|row| matches!(row.carried, Carried::Here { .. })) {
         let rights = Fault::named(row.id).expect("just compared").rights;
         let said = match () {
+            () if row.caveat.contains("needs root, or fusermount3") => Rights::Disk,
             () if row.caveat.contains("needs root") => Rights::Root,
             () if row.caveat.starts_with("in a network of namespaces") => Rights::Namespaces,
             () => Rights::None,

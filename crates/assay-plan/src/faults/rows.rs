@@ -5,6 +5,7 @@ use super::{Family, Fault, Rights};
 
 const FREE: Rights = Rights::None;
 const SPACE: Rights = Rights::Namespaces;
+const DISK: Rights = Rights::Disk;
 const ROOT: Rights = Rights::Root;
 
 macro_rules! fault {
@@ -148,7 +149,7 @@ pub static FAULTS: [Fault; 50] = [
         "injector: no bytes left; victim: write errors in its log",
         "remove the filler",
         "reserved and preallocated space hide it"),
-    fault!("fsync-loss" ["power-loss"], "power loss", Storage, ROOT,
+    fault!("fsync-loss" ["power-loss"], "power loss", Storage, DISK,
         "drop what was written and not synced, and stop the node",
         "injector: bytes dropped; victim: recovery finds less than was written",
         "mount the disk image again",
@@ -183,7 +184,7 @@ pub static FAULTS: [Fault; 50] = [
         "injector: calls failed; victim: write errors in its log",
         "answer nothing any more",
         "writes through mapped memory are not seen"),
-    fault!("fs-readonly" [], "file system turned read-only", Storage, ROOT,
+    fault!("fs-readonly" [], "file system turned read-only", Storage, DISK,
         "report an error to the file system, which turns read-only as it was told to",
         "injector: the mount is read-only; victim: write errors in its log",
         "mount it again; the node is started again",
