@@ -5,9 +5,9 @@ use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
 use super::flow::{assumed, early, in_any_order, leaves, sorted, variables, yields};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
-use super::{calls, heard, knobs, names, stubs};
+use super::{calls, heard, inlining, knobs, names, stubs};
 use crate::config::Config;
-use crate::formula::{Formula, Rel, Term};
+use crate::formula::{Definition, Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a program checks.
@@ -30,6 +30,7 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
         checks.functions.push(found);
     }
     for_all(path, source, program, &mut checks);
+    checks.constants = inlining::constants(program);
     checks.functions.retain(|function| {
         function.kind != Kind::Other
             || walker.of_tests()
@@ -144,6 +145,7 @@ impl<'w> Walker<'w> {
             stubs: Vec::new(),
             yields: yields(item, kind),
             calls: Vec::new(),
+            does: Vec::new(),
         };
         for annotation in &item.annotations {
             function.skips.extend(names::skip(annotation, self.path));
@@ -156,12 +158,14 @@ impl<'w> Walker<'w> {
         }
         let mut context = Context {
             guards: Vec::new(),
+            binders: Vec::new(),
             config: Vec::new(),
             outer: Vec::new(),
             swallows: false,
             only: false,
             sorted: Vec::new(),
             idle: heard::idle(&item.body),
+            waits: heard::waits(&item.body),
             callbacks: item.parameters.clone(),
         };
         self.block(&item.body, &mut context, &mut function, checks);
@@ -306,11 +310,14 @@ impl<'w> Walker<'w> {
                 self.block(otherwise, context, function, checks);
                 context.guards.pop();
             }
-            StmtKind::Loop(_, over, body) => {
+            StmtKind::Loop(names, _, over, body) => {
+                let known = context.binders.len();
                 if let Some(over) = over {
                     self.inner(over, statement, context, function, checks);
+                    context.binders.push(self.binder(names, Some(over), function));
                 }
                 self.block(body, context, function, checks);
+                context.binders.truncate(known);
             }
             StmtKind::Try(body, handlers) => self.tried(body, handlers, context, function, checks),
             StmtKind::With(items, body) => {
@@ -423,7 +430,7 @@ impl<'w> Walker<'w> {
     fn push(&self, asks: Formula, statement: &Stmt, context: &Context, function: &mut Function) {
         let asks = match context.swallows {
             true => Formula::True,
-            false => in_any_order(asks, &context.sorted),
+            false => asks,
         };
         let asks = match context.guards.is_empty() {
             true => asks,
@@ -432,6 +439,7 @@ impl<'w> Walker<'w> {
                 Formula::Implies(Box::new(all), Box::new(asks))
             }
         };
+        let asks = in_any_order(asks, &context.sorted, &function.variables);
         // Each part of a conjunction is an assertion of its own.
         let parts = match crate::formula::normal_keeping_domains(&asks) {
             Formula::And(parts) => parts,
@@ -441,12 +449,34 @@ impl<'w> Walker<'w> {
             function.checks.push(Check {
                 line: statement.line,
                 text: self.slice(statement.span),
-                asks: part,
+                asks: for_each(&context.binders, part),
                 id: None,
                 modality: None,
                 config: context.config.clone(),
             });
         }
+    }
+
+    /// What a loop or a closure says about all elements of something.
+    fn binder(&self, names: &[String], over: Option<&Expr>, function: &Function) -> Binder {
+        let written = |over: &Expr| match &self.list(over).kind {
+            ExprKind::List(_) | ExprKind::Fields(_) => true,
+            ExprKind::Name(name) => {
+                let given = function.kind != Kind::Test && function.parameters.contains(name);
+                let listed = |known: &Definition| {
+                    matches!(&known.body, Term::Apply(kind, _)
+                        if matches!(kind.as_str(), "list" | "record_literal"))
+                };
+                given || function.variables.get(name).is_some_and(listed)
+            }
+            _ => false,
+        };
+        // Cases that are written out are compared as a list, one by one.
+        let domain = over.map(|over| match written(over) {
+            true => Term::name("cases"),
+            false => term(over),
+        });
+        Binder { names: names.iter().map(|name| plain_name(name)).collect(), domain }
     }
 
     /// A statement that is an expression.
@@ -481,8 +511,14 @@ impl<'w> Walker<'w> {
         }
         function.stubs.extend(stubs::stub(value));
         let unheard = matches!(statement.kind, StmtKind::Expr(_))
-            && heard::left_alone(value, &context.callbacks, &function.text);
+            && heard::left_alone(value, &context.callbacks, context.waits);
+        if heard::drops_errors(value) {
+            function.swallowed.push((statement.line, self.slice(statement.span)));
+        }
+        let told = heard::is_told(value, &context.callbacks);
+        context.guards.extend(told.then(|| Formula::Atom(Term::name("an event"))));
         self.unheard(unheard, value, statement, context, function, checks);
+        context.guards.truncate(context.guards.len() - usize::from(told));
     }
 
     /// What is inside an expression that may be run when nobody listens any more.
@@ -531,6 +567,9 @@ impl<'w> Walker<'w> {
                     knobs::lenient(next, function);
                     let plain = args.iter().map(|arg| term(&arg.value)).collect();
                     function.calls.push((name.to_string(), plain));
+                    if !asks(statement, &self.config.assertions) && !is_about_running(next) {
+                        function.does.push((statement.line, term(next)));
+                    }
                 }
                 ExprKind::Lambda(parameters, body) => {
                     // The body of `all(|x| …)` is part of a formula, not a list of statements.
@@ -544,7 +583,10 @@ impl<'w> Walker<'w> {
                     if statements {
                         let known = context.callbacks.len();
                         context.callbacks.extend(parameters.iter().cloned());
+                        let binder = self.binder(parameters, gone_through(value, next), function);
+                        context.binders.push(binder);
                         self.block(body, context, function, checks);
+                        context.binders.pop();
                         context.callbacks.truncate(known);
                     } else {
                         for s in body {
@@ -610,8 +652,44 @@ impl<'w> Walker<'w> {
     }
 }
 
+/// Variables that stand for each element of something, if it is known of what.
+struct Binder {
+    names: Vec<String>,
+    domain: Option<Term>,
+}
+
+/// What is asked for within loops and closures is asked for of each element.
+fn for_each(binders: &[Binder], asks: Formula) -> Formula {
+    binders.iter().rev().fold(asks, |inner, binder| {
+        let one = |body: Formula, name: &String| match body {
+            Formula::True => Formula::True,
+            body if binder.domain.is_none() && !body.mentions(name) => body,
+            body => Formula::Quant {
+                all: true,
+                variable: name.clone(),
+                domain: binder.domain.clone(),
+                body: Box::new(body),
+            },
+        };
+        let named: Vec<String> =
+            binder.names.iter().filter(|name| inner.mentions(name)).cloned().collect();
+        match (named.is_empty(), &binder.domain) {
+            (true, Some(_)) => one(inner, &"_".to_string()),
+            _ => named.iter().rev().fold(inner, one),
+        }
+    })
+}
+
+/// A parameter without what stands before it.
+fn plain_name(name: &str) -> String {
+    let name = name.split([':', '=']).next().unwrap_or_default();
+    name.trim_start_matches(['&', '*', ' ', '(']).trim_start_matches("mut ").trim().to_string()
+}
+
 struct Context {
     guards: Vec<Formula>,
+    /// What is gone through, from outside in.
+    binders: Vec<Binder>,
     config: Vec<String>,
     outer: Vec<(String, Option<Skip>)>,
     swallows: bool,
@@ -620,8 +698,37 @@ struct Context {
     sorted: Vec<String>,
     /// Closures in variables that nobody calls.
     idle: BTreeSet<String>,
+    /// Whether the body waits for what goes on beside it.
+    waits: bool,
     /// What was given to be called when something has ended.
     callbacks: Vec<String>,
+}
+
+/// What a closure is called for, each element of it: `xs.forEach(x => …)`.
+fn gone_through<'e>(whole: &'e Expr, closure: &Expr) -> Option<&'e Expr> {
+    let ExprKind::Call(callee, args) = &whole.kind else { return None };
+    let ExprKind::Member(of, name) = &callee.kind else { return None };
+    let each = matches!(name.as_str(), "forEach" | "for_each" | "forEachOrdered");
+    let given = matches!(&args[..], [only] if std::ptr::eq(&only.value, closure));
+    (each && given).then_some(of)
+}
+
+/// Whether all that a statement does is to ask.
+fn asks(statement: &Stmt, extra: &[String]) -> bool {
+    match &statement.kind {
+        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => {
+            asserted(value, extra).is_some() || fails(value)
+        }
+        StmtKind::If(_, then, _) => then.iter().any(tells),
+        StmtKind::Assert(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a call is about how tests are run, not about what is tested.
+fn is_about_running(call: &Expr) -> bool {
+    matches!(call.path().as_str(), "t.Helper" | "t.Parallel" | "t.Log" | "t.Logf" | "t.Run")
+        || matches!(call.last_name(), "println!" | "eprintln!" | "print" | "log" | "format!")
 }
 
 /// Whether a call is an assertion by its name, wherever it stands.
@@ -647,7 +754,7 @@ fn tells(statement: &Stmt) -> bool {
             matches!(statement.kind, StmtKind::Let(..))
         }
         StmtKind::If(_, a, b) => a.iter().chain(b).any(tells),
-        StmtKind::Block(body) | StmtKind::Loop(_, _, body) => body.iter().any(tells),
+        StmtKind::Block(body) | StmtKind::Loop(.., body) => body.iter().any(tells),
         _ => false,
     }
 }
@@ -671,7 +778,7 @@ fn returned<'b>(
                 returned(otherwise, guards, found, depth + 1);
                 guards.pop();
             }
-            StmtKind::Block(inner) | StmtKind::Loop(_, _, inner) => {
+            StmtKind::Block(inner) | StmtKind::Loop(.., inner) => {
                 guards.push(Formula::True);
                 returned(inner, guards, found, depth + 1);
                 guards.pop();

@@ -628,6 +628,9 @@ pub fn raising(item: &Expr) -> Option<Formula> {
 
 /// `expect(promise).rejects…`: nobody hears of it unless somebody waits for it.
 pub fn is_promised(expression: &Expr) -> bool {
+    if matches!(expression.path().as_str(), "assert.rejects" | "assert.doesNotReject") {
+        return true;
+    }
     let promises = |name: &&str| matches!(*name, "resolves" | "rejects" | "eventually");
     let waits = |(_, links): (&Expr, Vec<Link<'_>>)| links.iter().any(|(name, _)| promises(name));
     chain(expression).is_some_and(waits)

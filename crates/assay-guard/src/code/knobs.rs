@@ -146,6 +146,10 @@ pub fn time_limit(value: &Expr, function: &mut Function) {
 
 /// The cases of a test that is run for each of them.
 pub fn cases(name: &str, value: &Expr, function: &mut Function) {
+    let value = match (&value.kind, value.args()) {
+        (ExprKind::Call(callee, _), [only]) if callee.last_name() == "set" => &only.value,
+        _ => value,
+    };
     let items: Vec<String> = match &value.kind {
         ExprKind::List(items) => items.iter().filter_map(case).collect(),
         ExprKind::Fields(fields) => {
@@ -191,14 +195,14 @@ pub fn statement(statement: &Stmt, function: &mut Function) {
             }
             tried(name, value, function);
         }
-        StmtKind::Loop(Some(count), _, _) => function.knobs.push(Knob {
+        StmtKind::Loop(_, Some(count), _, _) => function.knobs.push(Knob {
             rule: "R08",
             name: "loop".to_string(),
             value: *count,
             stricter: Stricter::More,
             line: statement.line,
         }),
-        StmtKind::Loop(None, Some(over), _) => {
+        StmtKind::Loop(_, None, Some(over), _) => {
             cases("loop", over, function);
         }
         _ => {}
@@ -218,16 +222,11 @@ fn tried(name: &str, value: &Expr, function: &mut Function) {
         _ => return,
     };
     let list = match &value.kind {
-        ExprKind::Call(callee, args) if args.len() == 1 && callee.last_name() != "vec!" => {
-            &args[0].value
-        }
+        ExprKind::Call(_, args) if args.len() == 1 => &args[0].value,
         _ => value,
     };
     let items: Vec<String> = match &list.kind {
         ExprKind::List(items) => items.iter().map(|item| term(item).to_string()).collect(),
-        ExprKind::Call(callee, args) if callee.last_name() == "vec!" => {
-            args.iter().map(|arg| term(&arg.value).to_string()).collect()
-        }
         _ => return,
     };
     function.lists.push(Listed { rule, name: name.to_string(), items, line: value.line });

@@ -12,6 +12,7 @@ mod compare;
 mod flow;
 mod grammar;
 mod heard;
+mod inlining;
 mod knobs;
 mod logic;
 mod matching;

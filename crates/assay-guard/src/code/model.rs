@@ -11,6 +11,8 @@ pub struct Checks {
     pub knobs: Vec<Knob>,
     /// Lists outside of functions that say what is tried.
     pub lists: Vec<Listed>,
+    /// Names outside of functions that stand for a value that is written out.
+    pub constants: Definitions,
     /// Ids of invariants, with lines.
     pub ids: Vec<(String, usize)>,
     /// Installations of recorders and observers: name and line.
@@ -71,6 +73,8 @@ pub struct Function {
     pub yields: Option<Definition>,
     /// The functions it calls, with their arguments.
     pub calls: Vec<(String, Vec<Term>)>,
+    /// What it does besides asking: the calls of statements that assert nothing, with their lines.
+    pub does: Vec<(usize, Term)>,
 }
 
 /// A check.

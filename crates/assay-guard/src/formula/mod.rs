@@ -18,6 +18,7 @@
 
 mod moves;
 mod normal;
+mod parts;
 mod patterns;
 mod prove;
 mod relation;

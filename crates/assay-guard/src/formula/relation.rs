@@ -1,5 +1,6 @@
 //! What one relation says about another, and which sets are part of which.
 
+use super::parts;
 use super::patterns::{admits, covers, says};
 use super::{Number, Rel, Term};
 
@@ -43,7 +44,19 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         {
             true
         }
+        (Rel::Same | Rel::Eq | Rel::Unordered, Rel::Unordered)
+            if a == c && permuted(b, d) || b == d && permuted(a, c) =>
+        {
+            true
+        }
         (Rel::Same | Rel::Eq, Rel::Le | Rel::SubsetEq) if straight || crossed => true,
+        (Rel::Same | Rel::Eq, _)
+            if (q != Rel::Same || p == Rel::Same) && parts::follows((a, b), (q, c, d)) =>
+        {
+            true
+        }
+        // What has a value at a key has the key.
+        (_, Rel::In) if parts::is_at(a, d, c) || parts::is_at(b, d, c) => true,
         (Rel::Lt | Rel::Subset, Rel::Ne) if straight || crossed => true,
         (Rel::Subset, Rel::SubsetEq) => straight,
         (Rel::SubsetEq, Rel::SubsetEq) => (a == c && within(b, d)) || (b == d && within(c, a)),
@@ -68,6 +81,19 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le | Rel::Ne) => pinned((a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Lt | Rel::Le) => bounded((p, a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Ne) => excluded((p, a, b), (c, d)) || excluded((p, a, b), (d, c)),
+        _ => false,
+    }
+}
+
+/// Whether two lists that are written out have the same elements.
+fn permuted(a: &Term, b: &Term) -> bool {
+    match (a, b) {
+        (Term::Apply(p, x), Term::Apply(q, y)) if p == q && p == "list" => {
+            let (mut x, mut y) = (x.clone(), y.clone());
+            x.sort();
+            y.sort();
+            x == y
+        }
         _ => false,
     }
 }
@@ -180,6 +206,17 @@ fn at_most(low: &Term, high: &Term) -> Option<bool> {
     {
         return (x <= y).then_some(x < y);
     }
+    let shared = |term: &Term| match term {
+        Term::Apply(own, args) if own == "/" && args.len() == 2 => {
+            Some((args[0].clone(), args[1].as_number().filter(|n| *n > 1.0)?))
+        }
+        _ => None,
+    };
+    match (shared(low), shared(high)) {
+        (Some((of, _)), None) if of == *high => return Some(true),
+        (Some((of, x)), Some((other, y))) if of == other => return (x >= y).then_some(x > y),
+        _ => {}
+    }
     let gap =
         grown(high, low, "+", 0.0) || grown(low, high, "-", 0.0) || grown(high, low, "*", 1.0);
     gap.then_some(true)
@@ -211,6 +248,7 @@ pub fn within(part: &Term, whole: &Term) -> bool {
         }
         (Term::Apply(op, args), _) if op == "filter" && args.len() == 3 => within(&args[1], whole),
         (Term::Apply(op, args), _) if op == "\\" && args.len() == 2 => within(&args[0], whole),
+        (part, _) if parts::picked(part).is_some_and(|of| within(of, whole)) => true,
         (Term::Apply(op, args), _) if op == "\\cap" && args.iter().any(|a| within(a, whole)) => {
             true
         }
