@@ -2,12 +2,13 @@
 
 use super::assertions::{asserted, fails, is_promised, raising};
 use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
+use super::binders::{Binder, for_each, gone_through};
 use super::flow::{assumed, early, in_any_order, leaves, sorted, variables, yields};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
 use super::{calls, heard, inlining, knobs, names, stubs};
 use crate::config::Config;
-use crate::formula::{Definition, Formula, Rel, Term};
+use crate::formula::{Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a program checks.
@@ -459,24 +460,7 @@ impl<'w> Walker<'w> {
 
     /// What a loop or a closure says about all elements of something.
     fn binder(&self, names: &[String], over: Option<&Expr>, function: &Function) -> Binder {
-        let written = |over: &Expr| match &self.list(over).kind {
-            ExprKind::List(_) | ExprKind::Fields(_) => true,
-            ExprKind::Name(name) => {
-                let given = function.kind != Kind::Test && function.parameters.contains(name);
-                let listed = |known: &Definition| {
-                    matches!(&known.body, Term::Apply(kind, _)
-                        if matches!(kind.as_str(), "list" | "record_literal"))
-                };
-                given || function.variables.get(name).is_some_and(listed)
-            }
-            _ => false,
-        };
-        // Cases that are written out are compared as a list, one by one.
-        let domain = over.map(|over| match written(over) {
-            true => Term::name("cases"),
-            false => term(over),
-        });
-        Binder { names: names.iter().map(|name| plain_name(name)).collect(), domain }
+        Binder::new(names, over.map(|over| self.list(over)), function)
     }
 
     /// A statement that is an expression.
@@ -652,40 +636,6 @@ impl<'w> Walker<'w> {
     }
 }
 
-/// Variables that stand for each element of something, if it is known of what.
-struct Binder {
-    names: Vec<String>,
-    domain: Option<Term>,
-}
-
-/// What is asked for within loops and closures is asked for of each element.
-fn for_each(binders: &[Binder], asks: Formula) -> Formula {
-    binders.iter().rev().fold(asks, |inner, binder| {
-        let one = |body: Formula, name: &String| match body {
-            Formula::True => Formula::True,
-            body if binder.domain.is_none() && !body.mentions(name) => body,
-            body => Formula::Quant {
-                all: true,
-                variable: name.clone(),
-                domain: binder.domain.clone(),
-                body: Box::new(body),
-            },
-        };
-        let named: Vec<String> =
-            binder.names.iter().filter(|name| inner.mentions(name)).cloned().collect();
-        match (named.is_empty(), &binder.domain) {
-            (true, Some(_)) => one(inner, &"_".to_string()),
-            _ => named.iter().rev().fold(inner, one),
-        }
-    })
-}
-
-/// A parameter without what stands before it.
-fn plain_name(name: &str) -> String {
-    let name = name.split([':', '=']).next().unwrap_or_default();
-    name.trim_start_matches(['&', '*', ' ', '(']).trim_start_matches("mut ").trim().to_string()
-}
-
 struct Context {
     guards: Vec<Formula>,
     /// What is gone through, from outside in.
@@ -702,15 +652,6 @@ struct Context {
     waits: bool,
     /// What was given to be called when something has ended.
     callbacks: Vec<String>,
-}
-
-/// What a closure is called for, each element of it: `xs.forEach(x => …)`.
-fn gone_through<'e>(whole: &'e Expr, closure: &Expr) -> Option<&'e Expr> {
-    let ExprKind::Call(callee, args) = &whole.kind else { return None };
-    let ExprKind::Member(of, name) = &callee.kind else { return None };
-    let each = matches!(name.as_str(), "forEach" | "for_each" | "forEachOrdered");
-    let given = matches!(&args[..], [only] if std::ptr::eq(&only.value, closure));
-    (each && given).then_some(of)
 }
 
 /// Whether all that a statement does is to ask.

@@ -7,6 +7,7 @@
 mod analyse;
 mod assertions;
 mod ast;
+mod binders;
 mod calls;
 mod compare;
 mod flow;

@@ -78,6 +78,7 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         (Rel::In, Rel::In) => a == c && within(b, d),
         (Rel::In, Rel::Lt | Rel::Le) => ranged((a, b), (q, c, d)),
         (Rel::NotIn, Rel::NotIn) => a == c && within(d, b),
+        (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le) if beyond((a, b), (q, c, d)) => true,
         (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le | Rel::Ne) => pinned((a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Lt | Rel::Le) => bounded((p, a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Ne) => excluded((p, a, b), (c, d)) || excluded((p, a, b), (d, c)),
@@ -148,6 +149,15 @@ fn pinned((a, b): (&Term, &Term), (q, c, d): (Rel, &Term, &Term)) -> bool {
         },
         _ => false,
     }
+}
+
+/// `x = t + 1` implies `t < x`.
+fn beyond((a, b): (&Term, &Term), (q, c, d): (Rel, &Term, &Term)) -> bool {
+    let ordered =
+        |low: &Term, high: &Term| at_most(low, high).is_some_and(|gap| gap || q == Rel::Le);
+    [(a, b), (b, a)]
+        .into_iter()
+        .any(|(x, is)| (d == x && c != x && ordered(c, is)) || (c == x && d != x && ordered(is, d)))
 }
 
 /// `x < 5` implies `x # 7`.

@@ -102,14 +102,8 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
 /// What is collected into a set has no order: the type is all that tells.
 pub(super) fn collected(kind: &impl ToTokens, value: Expr) -> Expr {
     let text = kind.to_token_stream().to_string();
-    let set =
-        text.split(|c: char| !c.is_alphanumeric()).any(|w| matches!(w, "BTreeSet" | "HashSet"));
-    let outermost =
-        text.find("Set <").is_some_and(|at| !text[..at].contains('<'))
-            || text.trim_start_matches(":: <").trim_start().find("Set <").is_some_and(|at| {
-                !text.trim_start_matches(":: <").trim_start()[..at].contains('<')
-            });
-    if !set || !outermost {
+    let outermost = text.trim_start_matches([':', '<', ' ']).split('<').next().unwrap_or_default();
+    if !outermost.trim_end().ends_with("Set") {
         return value;
     }
     let line = value.line;
@@ -174,6 +168,11 @@ pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
     let line = line_of(called);
     let name = called.path.segments.last().map_or(String::new(), |s| s.ident.to_string());
     let callee = Box::new(Expr::name(line, format!("{name}!")));
+    if let ("matches", Some((pattern, guard))) = (name.as_str(), guarded(&called.tokens)) {
+        let fits = Expr::new(line, ExprKind::Call(callee, loose(&pattern, depth)));
+        let guard = Expr::new(line, kind(&guard, depth));
+        return ExprKind::Binary("&&".to_string(), Box::new(fits), Box::new(guard));
+    }
     let parsed = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated
         .parse2(called.tokens.clone());
     let args: Vec<Arg> = match parsed {
@@ -193,6 +192,15 @@ pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
         return ExprKind::List(args.into_iter().map(|arg| arg.value).collect());
     }
     ExprKind::Call(callee, args)
+}
+
+/// `x, Some(y) if y > 3` as what is matched and what is asked besides.
+fn guarded(tokens: &proc_macro2::TokenStream) -> Option<(proc_macro2::TokenStream, syn::Expr)> {
+    let trees: Vec<proc_macro2::TokenTree> = tokens.clone().into_iter().collect();
+    let is_if = |tree: &proc_macro2::TokenTree| matches!(tree, proc_macro2::TokenTree::Ident(word) if word == "if");
+    let at = trees.iter().position(is_if)?;
+    let guard = syn::parse2(trees[at + 1..].iter().cloned().collect()).ok()?;
+    Some((trees[..at].iter().cloned().collect(), guard))
 }
 
 /// `vec![0; n]` says an element and a length.
