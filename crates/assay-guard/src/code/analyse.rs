@@ -6,7 +6,7 @@ use super::binders::{Binder, for_each, gone_through};
 use super::flow::{assumed, early, in_any_order, leaves, sorted, variables, yields};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
-use super::{calls, heard, inlining, knobs, names, stubs};
+use super::{calls, generators, heard, inlining, knobs, names, stubs};
 use crate::config::Config;
 use crate::formula::{Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +38,7 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
             || !function.checks.is_empty()
             || !function.knobs.is_empty()
             || !function.lists.is_empty()
+            || !function.generators.is_empty()
     });
     checks
 }
@@ -139,6 +140,7 @@ impl<'w> Walker<'w> {
             returns_early: early(&item.body),
             knobs: Vec::new(),
             lists: Vec::new(),
+            generators: Vec::new(),
             only: false,
             should_panic: None,
             variables: variables(&item.body),
@@ -162,6 +164,7 @@ impl<'w> Walker<'w> {
             binders: Vec::new(),
             config: Vec::new(),
             outer: Vec::new(),
+            each: Vec::new(),
             swallows: false,
             only: false,
             sorted: Vec::new(),
@@ -170,6 +173,11 @@ impl<'w> Walker<'w> {
             callbacks: item.parameters.clone(),
         };
         self.block(&item.body, &mut context, &mut function, checks);
+        if let ([Stmt { kind: StmtKind::Return(Some(value)), .. }], Kind::Other) =
+            (&item.body[..], kind)
+        {
+            generators::made(value, &mut function);
+        }
         if kind == Kind::Predicate {
             self.predicate(item, &mut function);
         }
@@ -475,6 +483,8 @@ impl<'w> Walker<'w> {
         if let Some(named) = calls::named(self.path, value) {
             return self.test_call(named, statement, context, function, checks);
         }
+        let own = suite(value, function);
+        let value = own.as_ref().unwrap_or(value);
         if let Some(found) = asserted(value, &self.config.assertions) {
             let before = function.checks.len();
             let unheard = matches!(statement.kind, StmtKind::Expr(_)) && is_promised(value);
@@ -599,12 +609,15 @@ impl<'w> Walker<'w> {
         let names: Vec<&str> = context.outer.iter().map(|(name, _)| name.as_str()).collect();
         let name = [&names[..], &[&named.name]].concat().join(" > ");
         if named.group {
+            let each = context.each.len();
+            context.each.extend(named.cases.map(|cases| self.list(cases).clone()));
             context.outer.push((named.name, named.skip));
             let only = context.only;
             context.only |= named.only;
             self.block(named.body.unwrap_or_default().1, context, function, checks);
             context.only = only;
             context.outer.truncate(depth);
+            context.each.truncate(each);
             return;
         }
         let name = match function.kind {
@@ -623,8 +636,10 @@ impl<'w> Walker<'w> {
         let mut inner = self.collect(&item, Kind::Test, checks);
         inner.skips.extend(named.skip.or(skipped));
         inner.only = named.only || context.only;
-        if let Some(cases) = named.cases {
-            knobs::cases("each", self.list(cases), &mut inner);
+        // What a group is run for, each of its tests is run for.
+        let own = named.cases.map(|cases| self.list(cases));
+        for cases in context.each.iter().chain(own) {
+            knobs::cases("each", cases, &mut inner);
         }
         if let StmtKind::Expr(Expr { kind: ExprKind::Call(_, args), .. }) = &statement.kind {
             for arg in args {
@@ -642,6 +657,8 @@ struct Context {
     binders: Vec<Binder>,
     config: Vec<String>,
     outer: Vec<(String, Option<Skip>)>,
+    /// What the groups around are run for.
+    each: Vec<Expr>,
     swallows: bool,
     only: bool,
     /// Variables that were sorted in place.
@@ -652,6 +669,19 @@ struct Context {
     waits: bool,
     /// What was given to be called when something has ended.
     callbacks: Vec<String>,
+}
+
+/// `is := assert.New(t); is.Len(x, 2)` of testify as `assert.Len(x, 2)`.
+fn suite(value: &Expr, function: &Function) -> Option<Expr> {
+    let ExprKind::Call(callee, args) = &value.kind else { return None };
+    let ExprKind::Member(of, method) = &callee.kind else { return None };
+    let ExprKind::Name(name) = &of.kind else { return None };
+    let made = matches!(&function.variables.get(name)?.body, Term::Apply(new, from)
+        if new == "call .New"
+            && matches!(from.first(), Some(Term::Name(of)) if of == "assert" || of == "require"));
+    let root = Box::new(Expr::name(of.line, "assert"));
+    let callee = Expr::new(callee.line, ExprKind::Member(root, method.clone()));
+    made.then(|| Expr::new(value.line, ExprKind::Call(Box::new(callee), args.clone())))
 }
 
 /// Whether all that a statement does is to ask.

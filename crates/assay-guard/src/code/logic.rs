@@ -310,6 +310,14 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
     if let (Rel::Eq, Some(near)) = (rel, rounded(&a, &b).or_else(|| rounded(&b, &a))) {
         return near;
     }
+    if let (Rel::Eq, Some(calls)) = (rel, recorded(&a, &b).or_else(|| recorded(&b, &a))) {
+        let whole = Formula::Rel(rel, a, b);
+        return Formula::And(std::iter::once(whole).chain(calls).collect());
+    }
+    if let (Rel::Eq | Rel::Ne, Some((x, y))) = (rel, compared(&a, &b).or_else(|| compared(&b, &a)))
+    {
+        return Formula::Rel(rel, x, y);
+    }
     if rel == Rel::Eq
         && let Some(found) = defaulted(&a, &b).or_else(|| defaulted(&b, &a))
     {
@@ -336,6 +344,42 @@ fn rounded(side: &Term, other: &Term) -> Option<Formula> {
     let digits = args.get(usize::from(library) + 1).map_or(Some(0.0), Term::as_number)?;
     let width = Number(half * 10f64.powf(-digits));
     Some(Formula::Rel(Rel::Near(width), value.clone(), other.clone()))
+}
+
+/// `mock.mock_calls == [call(1)]`: how often something was called, and with what at last.
+fn recorded(side: &Term, other: &Term) -> Option<Vec<Formula>> {
+    let (Term::Apply(name, of), Term::Apply(list, calls)) = (side, other) else { return None };
+    let object = match (name.as_str(), &of[..]) {
+        (".mock_calls" | ".call_args_list", [object]) => object,
+        (".calls", [Term::Apply(mock, inner)]) if mock == ".mock" => inner.first()?,
+        _ => return None,
+    };
+    if list != "list" {
+        return None;
+    }
+    let with = match calls.last()? {
+        Term::Apply(call, args) if call == "call .call" => args.get(1..)?.to_vec(),
+        Term::Apply(call, args) if call == "call call" || call == "list" => args.clone(),
+        _ => return None,
+    };
+    #[allow(clippy::cast_precision_loss)]
+    let often = Term::number(calls.len() as f64);
+    let about = |what: &str| Term::apply(what, vec![object.clone()]);
+    Some(vec![
+        Formula::Rel(Rel::Eq, about("calls"), often),
+        Formula::Rel(Rel::Eq, about("called"), Term::apply("list", with)),
+    ])
+}
+
+/// `cmp.Diff(x, y) == ""` of Go says that both are equal.
+fn compared(side: &Term, other: &Term) -> Option<(Term, Term)> {
+    let (Term::Apply(name, args), Term::Name(text)) = (side, other) else { return None };
+    match &args[..] {
+        [Term::Name(cmp), x, y] if name == "call .Diff" && cmp == "cmp" && text == "\"\"" => {
+            Some((x.clone(), y.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// `x.unwrap_or(3) == 3` holds of nothing, too.

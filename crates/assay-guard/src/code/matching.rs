@@ -173,7 +173,19 @@ fn collect<'c>(
     let mut own = of.checks.constants.clone();
     own.extend(function.variables.clone());
     let written = asked(&own, function);
-    for check in &function.checks {
+    // What a helper asserts is collected from the helper; its name says nothing more.
+    let of_helper = |check: &Check| match &check.asks {
+        Formula::Atom(Term::Apply(name, _)) => {
+            name.strip_prefix("assertion ").is_some_and(|name| {
+                of.checks.functions.iter().any(|f| {
+                    let last = f.name.rsplit("::").next();
+                    f.kind == Kind::Other && !f.checks.is_empty() && last == Some(name)
+                })
+            })
+        }
+        _ => false,
+    };
+    for check in function.checks.iter().filter(|check| !of_helper(check)) {
         found.push(Seen {
             check,
             raw: inlined(&check.asks, &written),
@@ -359,7 +371,14 @@ fn leftovers<'c>(
         if fates[at].is_some() || one.raw == Formula::True {
             continue;
         }
-        let Some(found) = taken.iter().position(|taken| !taken) else { return };
+        // A helper that goes through what it is given may ask for several at once.
+        let each = |seen: &&Seen<'_>| {
+            seen.helper.is_some() && matches!(seen.raw, Formula::Quant { all: true, .. })
+        };
+        let Some(found) = taken.iter().position(|taken| !taken) else {
+            fates[at] = new.iter().find(each).map(|seen| Fate::Changed(seen.clone()));
+            continue;
+        };
         taken[found] = true;
         let seen = new[found].clone();
         let less = strength(&seen.raw) < strength(&one.raw);

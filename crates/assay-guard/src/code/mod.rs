@@ -11,6 +11,7 @@ mod binders;
 mod calls;
 mod compare;
 mod flow;
+mod generators;
 mod grammar;
 mod heard;
 mod inlining;

@@ -59,6 +59,8 @@ pub struct Function {
     pub knobs: Vec<Knob>,
     /// Lists that say what is tried: cases, seeds, faults.
     pub lists: Vec<Listed>,
+    /// What values are drawn from.
+    pub generators: Vec<Generator>,
     /// Marked so that nothing else of its file is run.
     pub only: bool,
     /// Expected to panic: line.
@@ -136,6 +138,15 @@ pub struct Knob {
     pub value: f64,
     /// Which way is stricter.
     pub stricter: Stricter,
+    /// Its line.
+    pub line: usize,
+}
+
+/// What values of a property are drawn from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generator {
+    /// How they are drawn.
+    pub draws: Term,
     /// Its line.
     pub line: usize,
 }

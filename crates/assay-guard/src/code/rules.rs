@@ -1,6 +1,7 @@
 //! R01 to R10, for every language.
 
-use super::knobs::LEFT_OUT;
+use super::generators::{Drawn, drawn};
+use super::knobs::{LEFT_OUT, default_of};
 use super::matching::{Fate, Located, Seen, fates, known, repeats, seen};
 use super::model::{Check, Checks, Function, Kind, Knob, Listed, Stricter, Stub};
 use crate::finding::{Finding, Side, Verdict, finding};
@@ -389,8 +390,47 @@ fn lenient(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding(id("R04"), old.object(), Verdict::Weaker, sides, why));
 }
 
+/// R07: values are drawn from less than before.
+fn generators(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let (was, is) = (&old.function.generators, &new.function.generators);
+    if was.len() != is.len() {
+        return;
+    }
+    for (a, b) in was.iter().zip(is) {
+        let (verdict, why) = match drawn(&a.draws, &b.draws) {
+            Drawn::Less => (Verdict::Weaker, "values are drawn from less than before"),
+            Drawn::More => (Verdict::Stronger, "values are drawn from more than before"),
+            Drawn::Spelled => (Verdict::Suspect, "a bound that had a name is a number now"),
+            Drawn::Same | Drawn::Unknown => continue,
+        };
+        let (before, after) = (a.draws.to_string(), b.draws.to_string());
+        let sides = (Some(side(old.file, a.line, &before)), Some(side(new.file, b.line, &after)));
+        findings.push(finding(id("R07"), old.object(), verdict, sides, why));
+    }
+}
+
+/// Numbers that are no longer said: what a library takes instead is what they are now.
+fn defaults(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let (was, is) = (&old.function.knobs, &new.function.knobs);
+    for knob in was.iter().filter(|knob| !is.iter().any(|other| other.name == knob.name)) {
+        let Some(now) = default_of(knob, old.file) else { continue };
+        let more = now > knob.value;
+        if now == knob.value || more == (knob.stricter == Stricter::More) {
+            continue;
+        }
+        let text = format!("{} {}", knob.name, knob.value);
+        let sides = (Some(side(old.file, knob.line, &text)), Some(whole(new)));
+        let why = format!("{} is no longer {}, but what it is by default", knob.name, knob.value);
+        findings.push(finding(id(knob.rule), old.object(), Verdict::Weaker, sides, why));
+    }
+}
+
 fn knobs(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     let object = old.object();
+    generators(old, new, findings);
+    if old.function.kind == Kind::Test {
+        defaults(old, new, findings);
+    }
     numbers(&object, old.file, new.file, &old.function.knobs, &new.function.knobs, findings);
     retried(&object, new.file, &old.function.knobs, &new.function.knobs, findings);
 }

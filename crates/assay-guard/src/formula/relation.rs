@@ -55,6 +55,8 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         {
             true
         }
+        // What was called with something was called.
+        (Rel::Same | Rel::Eq, Rel::Ne) if called((a, b), (c, d)) => true,
         // What has a value at a key has the key.
         (_, Rel::In) if parts::is_at(a, d, c) || parts::is_at(b, d, c) => true,
         (Rel::Lt | Rel::Subset, Rel::Ne) if straight || crossed => true,
@@ -84,6 +86,17 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         (Rel::Lt | Rel::Le, Rel::Ne) => excluded((p, a, b), (c, d)) || excluded((p, a, b), (d, c)),
         _ => false,
     }
+}
+
+/// From what something was called with follows that it was called, if that is all that is asked.
+fn called((a, b): (&Term, &Term), (c, d): (&Term, &Term)) -> bool {
+    let of = |side: &Term, name: &str| match side {
+        Term::Apply(own, args) if own == name => args.first().cloned(),
+        _ => None,
+    };
+    let none = |side: &Term| side.as_number() == Some(0.0);
+    let was = of(a, "called").or_else(|| of(b, "called"));
+    was.is_some() && ((none(c) && of(d, "calls") == was) || (none(d) && of(c, "calls") == was))
 }
 
 /// Whether two lists that are written out have the same elements.
@@ -243,6 +256,9 @@ fn element(item: &Term, set: &Term) -> bool {
         }
         Term::Name(name) if name == "Nat" => item.as_number().is_some_and(|n| n >= 0.0),
         Term::Name(name) if name == "Int" => item.as_number().is_some(),
+        Term::Name(name) if name == "STRING" => {
+            matches!(item, Term::Name(text) if text.starts_with('"'))
+        }
         _ => false,
     }
 }
@@ -268,6 +284,11 @@ pub fn within(part: &Term, whole: &Term) -> bool {
         (_, Term::Apply(op, args)) if op == "\\cup" && args.iter().any(|a| within(part, a)) => true,
         (Term::Apply(op, args), _)
             if matches!(op.as_str(), "set" | "list") && args.iter().all(|a| element(a, whole)) =>
+        {
+            true
+        }
+        (Term::Apply(op, fields), Term::Apply(other, all))
+            if op == "record_literal" && op == other && fields.iter().all(|f| all.contains(f)) =>
         {
             true
         }

@@ -177,6 +177,18 @@ impl Reader<'_> {
             });
             return kinds.map(|kind| self.stmt(node, kind)).collect();
         }
+        // `const { a, b } = f()` are two.
+        if let Some(fields) = left.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            let fields: Vec<&str> = fields.split(',').map(str::trim).collect();
+            if fields.iter().all(plain) {
+                let member = |name: &&str| {
+                    let of = Box::new(value.clone());
+                    let value = Expr::new(line(node), ExprKind::Member(of, (*name).to_string()));
+                    StmtKind::Let((*name).to_string(), value)
+                };
+                return fields.iter().map(member).map(|kind| self.stmt(node, kind)).collect();
+            }
+        }
         let discarded = left.split(',').all(|part| part.trim() == "_");
         let simple = left.chars().all(is_of_name);
         let kind = match (discarded, simple) {

@@ -4,6 +4,7 @@ use super::statements;
 use super::{line_of, path_text};
 use crate::code::ast::{Arg, Expr, ExprKind};
 use crate::formula::ANYTHING;
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::parse::Parser as _;
 
@@ -196,8 +197,8 @@ pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
 
 /// `x, Some(y) if y > 3` as what is matched and what is asked besides.
 fn guarded(tokens: &proc_macro2::TokenStream) -> Option<(proc_macro2::TokenStream, syn::Expr)> {
-    let trees: Vec<proc_macro2::TokenTree> = tokens.clone().into_iter().collect();
-    let is_if = |tree: &proc_macro2::TokenTree| matches!(tree, proc_macro2::TokenTree::Ident(word) if word == "if");
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is_if = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "if");
     let at = trees.iter().position(is_if)?;
     let guard = syn::parse2(trees[at + 1..].iter().cloned().collect()).ok()?;
     Some((trees[..at].iter().cloned().collect(), guard))
@@ -205,7 +206,7 @@ fn guarded(tokens: &proc_macro2::TokenStream) -> Option<(proc_macro2::TokenStrea
 
 /// `vec![0; n]` says an element and a length.
 fn repeated(tokens: &proc_macro2::TokenStream) -> bool {
-    let is_semicolon = |tree: proc_macro2::TokenTree| matches!(tree, proc_macro2::TokenTree::Punct(p) if p.as_char() == ';');
+    let is_semicolon = |tree: TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';');
     tokens.clone().into_iter().any(is_semicolon)
 }
 
@@ -214,7 +215,7 @@ fn loose(tokens: &proc_macro2::TokenStream, depth: usize) -> Vec<Arg> {
     let mut parts: Vec<proc_macro2::TokenStream> = vec![proc_macro2::TokenStream::new()];
     for tree in tokens.clone() {
         match &tree {
-            proc_macro2::TokenTree::Punct(p) if p.as_char() == ',' => {
+            TokenTree::Punct(p) if p.as_char() == ',' => {
                 parts.push(proc_macro2::TokenStream::new());
             }
             _ => {
