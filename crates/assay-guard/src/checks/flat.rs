@@ -202,6 +202,13 @@ fn script(source: &str) -> Option<Vec<Setting>> {
                 let items = named(node).into_iter().enumerate();
                 open.extend(items.map(|(at, item)| (item, below(at.to_string()))));
             }
+            // `[...strict, { rules }]`: what a list of settings begins with it extends.
+            "spread_element" | "member_expression"
+                if node.parent().is_some_and(|above| above.kind() == "array") =>
+            {
+                let value = text(node, source).trim_start_matches('.').to_string();
+                found.push(Setting { path: below("extends".into()), value, line: line(node) });
+            }
             "number" | "string" | "true" | "false" if !path.is_empty() => {
                 let value = unquoted(text(node, source));
                 found.push(Setting { path, value, line: line(node) });

@@ -62,6 +62,7 @@ const SETTINGS: &[&str] = &[
     "mutants.toml",
     ".pre-commit-config.yaml",
     "assay.toml",
+    "config.toml",
 ];
 
 /// Tools whose settings may be a script, by the first part of its name.
@@ -106,6 +107,10 @@ fn kind(path: &str) -> Option<Kind> {
     }
     if matches!(extension.as_str(), "sh" | "bash") {
         return Some(Kind::Script);
+    }
+    // Only that of cargo says how strict anybody is.
+    if name == "config.toml" && !path.contains(".cargo/") {
+        return None;
     }
     let tsconfig = name.starts_with("tsconfig") && extension == "json";
     let known = SETTINGS.contains(&name.as_str()) || tsconfig || is_scripted(&name, &extension);
@@ -198,10 +203,19 @@ fn goes_on(path: &str, old: &str, new: &str, findings: &mut Vec<Finding>) {
     }
 }
 
+/// `MIN_COVERAGE: 85` among the variables of a job.
+fn is_coverage(key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    lower.contains("cov") && ["min", "under", "threshold"].iter().any(|word| lower.contains(word))
+}
+
 /// What a workflow says about failing besides its commands, wherever the step stands.
 fn switches(list: &[Setting]) -> Vec<Setting> {
-    let known =
-        |s: &&Setting| matches!(s.key(), "retry" | "retries") || known::FAILS.contains(&s.key());
+    let known = |s: &&Setting| {
+        matches!(s.key(), "retry" | "retries" | "needs")
+            || is_coverage(s.key())
+            || known::FAILS.contains(&s.key())
+    };
     let without_places = |s: &Setting| {
         let path = s.path.iter().filter(|part| part.parse::<usize>().is_err());
         Setting { path: path.cloned().collect(), ..s.clone() }
@@ -403,7 +417,9 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
                     continue;
                 }
                 let (rule, verdict, reason) = flags(&own, &words(&other.text));
-                findings.push(finding(id(rule), object.clone(), verdict, sides, reason));
+                if !reason.is_empty() {
+                    findings.push(finding(id(rule), object.clone(), verdict, sides, reason));
+                }
                 kept(file, command, &new[at], findings);
             }
             None => {
@@ -580,6 +596,10 @@ pub fn flags(old: &[String], new: &[String]) -> (&'static str, Verdict, String) 
     let number = |words: &[&str], flag: &str| -> Option<f64> {
         words.iter().find_map(|word| word.strip_prefix(flag)?.trim_start_matches('=').parse().ok())
     };
+    // The same words in another order.
+    if lost.is_empty() && gained.is_empty() && old.len() == new.len() {
+        return ("K01", Verdict::Changed, String::new());
+    }
     for flag in NUMBERS {
         if let (Some(a), Some(b)) = (number(&lost, flag), number(&gained, flag)) {
             let low = matches!(*flag, "--max-warnings" | "--retries" | "--reruns");

@@ -144,6 +144,7 @@ const IGNORES: &[&str] = &[
     "disabled_rules",
     "exclude_also",
     "norecursedirs",
+    "ignores",
 ];
 
 /// Lists whose shrinking looks at less.
@@ -162,6 +163,13 @@ const SELECTS: &[&str] = &[
     "requirements",
     "assertions",
     "bounds",
+    "disallowed-methods",
+    "disallowed-types",
+    "disallowed-macros",
+    "disallowed-names",
+    "needs",
+    "rustflags",
+    "goal",
 ];
 
 fn number(value: &str) -> Option<f64> {
@@ -194,7 +202,8 @@ pub fn compare(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
     let index = |list: &[Setting]| -> BTreeMap<String, Setting> {
         list.iter().map(|setting| (level_name(setting), setting.clone())).collect()
     };
-    let (a, b) = (index(old), index(new));
+    let (mut a, mut b) = (index(old), index(new));
+    same_elsewhere(&mut a, &mut b);
     for (name, was) in &a {
         let is = b.get(name);
         if is.is_some_and(|is| is.value == was.value) {
@@ -207,6 +216,32 @@ pub fn compare(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
     }
     found.extend(lists(old, new));
     found
+}
+
+/// Takes out what only changed its place in a list.
+fn same_elsewhere(a: &mut BTreeMap<String, Setting>, b: &mut BTreeMap<String, Setting>) {
+    let plain = |setting: &Setting| -> (Vec<String>, String) {
+        let named = setting.path.iter().filter(|part| part.parse::<usize>().is_err());
+        (named.cloned().collect(), setting.value.clone())
+    };
+    let placed = |setting: &Setting| setting.path.iter().any(|part| part.parse::<usize>().is_ok());
+    let movable = a.iter().filter(|(_, setting)| placed(setting));
+    let movable: Vec<String> = movable.map(|(name, _)| name.clone()).collect();
+    for name in &movable {
+        let own = plain(&a[name]);
+        if b.get(name).is_some_and(|other| plain(other) == own) {
+            continue;
+        }
+        // In its old place stands what stood elsewhere, or nothing.
+        let found = b.iter().find(|(at, other)| {
+            plain(other) == own && a.get(*at).is_none_or(|before| plain(before) != own)
+        });
+        let found = found.map(|(at, _)| at.clone());
+        if let Some(at) = found {
+            a.remove(name);
+            b.remove(&at);
+        }
+    }
 }
 
 /// The name of a setting. A lint is `"error"` as well as `["error", options]`.
@@ -258,7 +293,8 @@ fn one(name: &str, was: &Setting, is: Option<&Setting>) -> Option<Judged> {
     let key = key.as_str();
     // How far coverage may drop, in settings of who reports it, is to be low.
     let drop = key == "threshold" && was.path.iter().any(|part| part == "status");
-    let high = HIGH.contains(&key) && !drop;
+    let least = key.contains("cov") && key.contains("min");
+    let high = (HIGH.contains(&key) || least) && !drop;
     let low = LOW.contains(&key) || drop;
     let value = is.map(|s| s.value.as_str()).unwrap_or_default();
     if let (true, Some(x)) = (high && is_about_coverage(was, key), number(&was.value)) {
@@ -327,7 +363,8 @@ fn added(name: &str, is: &Setting) -> Option<Judged> {
         && !matches!(key.as_str(), "priority");
     let retried = matches!(key.as_str(), "retries" | "reruns" | "retry" | "flaky-test-attempts")
         && number(&is.value).is_some_and(|n| n > 0.0);
-    if off || switched || lint {
+    let by_hand = key == "stages" && is.value == "manual";
+    if off || switched || lint || by_hand {
         return Some(judged("K04", Verdict::Weaker, name, None, Some(is)));
     }
     retried.then(|| judged("K03", Verdict::Weaker, name, None, Some(is)))
@@ -348,6 +385,14 @@ fn kind_of_entry(key: &str, entry: &str) -> String {
 
 /// What is looked away from in some files, by their names.
 const PER_FILE: &str = "per-file-ignores";
+
+/// Whether a part of a path turns around what stands below it.
+fn looks_away(part: &str) -> bool {
+    let lower = part.to_ascii_lowercase();
+    lower.split(['-', '_', '.']).any(|word| {
+        matches!(word, "exclude" | "excludes" | "ignore" | "ignores" | "skip" | "omit" | "disable")
+    })
+}
 
 /// Lists by where they are and what kind they are of.
 type Lists = BTreeMap<(String, String), Vec<Setting>>;
@@ -373,7 +418,17 @@ fn entries(list: &[Setting]) -> Lists {
             continue;
         }
         let at = setting.path.iter().rposition(|p| p.to_ascii_lowercase() == key);
-        let path = setting.path[..=at.unwrap_or(0)].join("/");
+        let above = &setting.path[..at.unwrap_or(0)];
+        // What a list below `exclude-rules` selects is looked away from.
+        let short = match above.iter().any(|part| looks_away(part)) {
+            true => "ignore".to_string(),
+            false => short,
+        };
+        // Which of several lists of a name comes first says nothing.
+        let named = setting.path[..=at.unwrap_or(0)].iter();
+        let named: Vec<&str> =
+            named.filter(|part| part.parse::<usize>().is_err()).map(String::as_str).collect();
+        let path = named.join("/");
         // What has lines of its own may have blanks in them.
         let ends: &[char] = match setting.value.contains('\n') {
             true => &['\n', ','],
@@ -405,7 +460,8 @@ fn lists(old: &[Setting], new: &[Setting]) -> Vec<Judged> {
         let gained: Vec<&Setting> = is.iter().filter(|s| !x.contains(&s.value)).collect();
         let lost: Vec<&Setting> = was.iter().filter(|s| !y.contains(&s.value)).collect();
         // Another base of the same kind is neither more nor less.
-        if key == "extends" && !gained.is_empty() && !lost.is_empty() {
+        let renamed = matches!(key.as_str(), "extends" | "needs");
+        if renamed && !gained.is_empty() && !lost.is_empty() {
             continue;
         }
         let (worse, better) = if ignored { (gained, lost) } else { (lost, gained) };

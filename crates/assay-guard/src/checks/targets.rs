@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// How often variables within variables are looked up.
 const LOOKUPS_MAX: usize = 4;
 
+/// How long a recipe may become by its variables: each that stands twice in another doubles it.
+const EXPANDED_BYTES_MAX: usize = 64 << 10;
+
 /// The commands of each target. What a target needs is one, too: `check: lint` runs `make lint`.
 pub fn targets(source: &str) -> Vec<Command> {
     let variables = variables(source);
@@ -92,14 +95,22 @@ fn variables(source: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// A recipe with its variables in place of their names.
-fn expanded(text: &str, variables: &BTreeMap<&str, &str>) -> String {
-    let mut text = text.to_string();
+/// A recipe with its variables in place of their names; as it is written if that gets too long.
+fn expanded(written: &str, variables: &BTreeMap<&str, &str>) -> String {
+    let mut text = written.to_string();
     for _ in 0..LOOKUPS_MAX {
         let before = text.clone();
         for (name, value) in variables {
             for form in [format!("$({name})"), format!("${{{name}}}")] {
+                // Counted before it is done: one replacement alone may be beyond all memory.
+                let grown = text.matches(&form).count().saturating_mul(value.len());
+                if grown > EXPANDED_BYTES_MAX {
+                    return written.to_string();
+                }
                 text = text.replace(&form, value);
+                if text.len() > EXPANDED_BYTES_MAX {
+                    return written.to_string();
+                }
             }
         }
         if text == before {

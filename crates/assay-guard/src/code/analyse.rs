@@ -2,10 +2,11 @@
 
 use super::assertions::{asserted, fails, is_promised, raising};
 use super::ast::{Expr, ExprKind, Item, Program, Stmt, StmtKind};
+use super::binders::{Binder, for_each, gone_through};
 use super::flow::{assumed, early, in_any_order, leaves, sorted, variables, yields};
 use super::logic::{formula, term};
 use super::model::{Check, Checks, Function, Kind, Skip};
-use super::{calls, heard, knobs, names, stubs};
+use super::{calls, generators, heard, inlining, knobs, names, stubs};
 use crate::config::Config;
 use crate::formula::{Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,12 +31,14 @@ pub fn analyse(path: &str, source: &str, program: &Program, config: &Config) -> 
         checks.functions.push(found);
     }
     for_all(path, source, program, &mut checks);
+    checks.constants = inlining::constants(program);
     checks.functions.retain(|function| {
         function.kind != Kind::Other
             || walker.of_tests()
             || !function.checks.is_empty()
             || !function.knobs.is_empty()
             || !function.lists.is_empty()
+            || !function.generators.is_empty()
     });
     checks
 }
@@ -137,6 +140,7 @@ impl<'w> Walker<'w> {
             returns_early: early(&item.body),
             knobs: Vec::new(),
             lists: Vec::new(),
+            generators: Vec::new(),
             only: false,
             should_panic: None,
             variables: variables(&item.body),
@@ -144,6 +148,7 @@ impl<'w> Walker<'w> {
             stubs: Vec::new(),
             yields: yields(item, kind),
             calls: Vec::new(),
+            does: Vec::new(),
         };
         for annotation in &item.annotations {
             function.skips.extend(names::skip(annotation, self.path));
@@ -156,15 +161,23 @@ impl<'w> Walker<'w> {
         }
         let mut context = Context {
             guards: Vec::new(),
+            binders: Vec::new(),
             config: Vec::new(),
             outer: Vec::new(),
+            each: Vec::new(),
             swallows: false,
             only: false,
             sorted: Vec::new(),
             idle: heard::idle(&item.body),
+            waits: heard::waits(&item.body),
             callbacks: item.parameters.clone(),
         };
         self.block(&item.body, &mut context, &mut function, checks);
+        if let ([Stmt { kind: StmtKind::Return(Some(value)), .. }], Kind::Other) =
+            (&item.body[..], kind)
+        {
+            generators::made(value, &mut function);
+        }
         if kind == Kind::Predicate {
             self.predicate(item, &mut function);
         }
@@ -306,11 +319,14 @@ impl<'w> Walker<'w> {
                 self.block(otherwise, context, function, checks);
                 context.guards.pop();
             }
-            StmtKind::Loop(_, over, body) => {
+            StmtKind::Loop(names, _, over, body) => {
+                let known = context.binders.len();
                 if let Some(over) = over {
                     self.inner(over, statement, context, function, checks);
+                    context.binders.push(self.binder(names, Some(over), function));
                 }
                 self.block(body, context, function, checks);
+                context.binders.truncate(known);
             }
             StmtKind::Try(body, handlers) => self.tried(body, handlers, context, function, checks),
             StmtKind::With(items, body) => {
@@ -423,7 +439,7 @@ impl<'w> Walker<'w> {
     fn push(&self, asks: Formula, statement: &Stmt, context: &Context, function: &mut Function) {
         let asks = match context.swallows {
             true => Formula::True,
-            false => in_any_order(asks, &context.sorted),
+            false => asks,
         };
         let asks = match context.guards.is_empty() {
             true => asks,
@@ -432,6 +448,7 @@ impl<'w> Walker<'w> {
                 Formula::Implies(Box::new(all), Box::new(asks))
             }
         };
+        let asks = in_any_order(asks, &context.sorted, &function.variables);
         // Each part of a conjunction is an assertion of its own.
         let parts = match crate::formula::normal_keeping_domains(&asks) {
             Formula::And(parts) => parts,
@@ -441,12 +458,17 @@ impl<'w> Walker<'w> {
             function.checks.push(Check {
                 line: statement.line,
                 text: self.slice(statement.span),
-                asks: part,
+                asks: for_each(&context.binders, part),
                 id: None,
                 modality: None,
                 config: context.config.clone(),
             });
         }
+    }
+
+    /// What a loop or a closure says about all elements of something.
+    fn binder(&self, names: &[String], over: Option<&Expr>, function: &Function) -> Binder {
+        Binder::new(names, over.map(|over| self.list(over)), function)
     }
 
     /// A statement that is an expression.
@@ -461,6 +483,8 @@ impl<'w> Walker<'w> {
         if let Some(named) = calls::named(self.path, value) {
             return self.test_call(named, statement, context, function, checks);
         }
+        let own = suite(value, function);
+        let value = own.as_ref().unwrap_or(value);
         if let Some(found) = asserted(value, &self.config.assertions) {
             let before = function.checks.len();
             let unheard = matches!(statement.kind, StmtKind::Expr(_)) && is_promised(value);
@@ -481,8 +505,14 @@ impl<'w> Walker<'w> {
         }
         function.stubs.extend(stubs::stub(value));
         let unheard = matches!(statement.kind, StmtKind::Expr(_))
-            && heard::left_alone(value, &context.callbacks, &function.text);
+            && heard::left_alone(value, &context.callbacks, context.waits);
+        if heard::drops_errors(value) {
+            function.swallowed.push((statement.line, self.slice(statement.span)));
+        }
+        let told = heard::is_told(value, &context.callbacks);
+        context.guards.extend(told.then(|| Formula::Atom(Term::name("an event"))));
         self.unheard(unheard, value, statement, context, function, checks);
+        context.guards.truncate(context.guards.len() - usize::from(told));
     }
 
     /// What is inside an expression that may be run when nobody listens any more.
@@ -531,6 +561,9 @@ impl<'w> Walker<'w> {
                     knobs::lenient(next, function);
                     let plain = args.iter().map(|arg| term(&arg.value)).collect();
                     function.calls.push((name.to_string(), plain));
+                    if !asks(statement, &self.config.assertions) && !is_about_running(next) {
+                        function.does.push((statement.line, term(next)));
+                    }
                 }
                 ExprKind::Lambda(parameters, body) => {
                     // The body of `all(|x| …)` is part of a formula, not a list of statements.
@@ -544,7 +577,10 @@ impl<'w> Walker<'w> {
                     if statements {
                         let known = context.callbacks.len();
                         context.callbacks.extend(parameters.iter().cloned());
+                        let binder = self.binder(parameters, gone_through(value, next), function);
+                        context.binders.push(binder);
                         self.block(body, context, function, checks);
+                        context.binders.pop();
                         context.callbacks.truncate(known);
                     } else {
                         for s in body {
@@ -573,12 +609,15 @@ impl<'w> Walker<'w> {
         let names: Vec<&str> = context.outer.iter().map(|(name, _)| name.as_str()).collect();
         let name = [&names[..], &[&named.name]].concat().join(" > ");
         if named.group {
+            let each = context.each.len();
+            context.each.extend(named.cases.map(|cases| self.list(cases).clone()));
             context.outer.push((named.name, named.skip));
             let only = context.only;
             context.only |= named.only;
             self.block(named.body.unwrap_or_default().1, context, function, checks);
             context.only = only;
             context.outer.truncate(depth);
+            context.each.truncate(each);
             return;
         }
         let name = match function.kind {
@@ -597,8 +636,10 @@ impl<'w> Walker<'w> {
         let mut inner = self.collect(&item, Kind::Test, checks);
         inner.skips.extend(named.skip.or(skipped));
         inner.only = named.only || context.only;
-        if let Some(cases) = named.cases {
-            knobs::cases("each", self.list(cases), &mut inner);
+        // What a group is run for, each of its tests is run for.
+        let own = named.cases.map(|cases| self.list(cases));
+        for cases in context.each.iter().chain(own) {
+            knobs::cases("each", cases, &mut inner);
         }
         if let StmtKind::Expr(Expr { kind: ExprKind::Call(_, args), .. }) = &statement.kind {
             for arg in args {
@@ -612,16 +653,53 @@ impl<'w> Walker<'w> {
 
 struct Context {
     guards: Vec<Formula>,
+    /// What is gone through, from outside in.
+    binders: Vec<Binder>,
     config: Vec<String>,
     outer: Vec<(String, Option<Skip>)>,
+    /// What the groups around are run for.
+    each: Vec<Expr>,
     swallows: bool,
     only: bool,
     /// Variables that were sorted in place.
     sorted: Vec<String>,
     /// Closures in variables that nobody calls.
     idle: BTreeSet<String>,
+    /// Whether the body waits for what goes on beside it.
+    waits: bool,
     /// What was given to be called when something has ended.
     callbacks: Vec<String>,
+}
+
+/// `is := assert.New(t); is.Len(x, 2)` of testify as `assert.Len(x, 2)`.
+fn suite(value: &Expr, function: &Function) -> Option<Expr> {
+    let ExprKind::Call(callee, args) = &value.kind else { return None };
+    let ExprKind::Member(of, method) = &callee.kind else { return None };
+    let ExprKind::Name(name) = &of.kind else { return None };
+    let made = matches!(&function.variables.get(name)?.body, Term::Apply(new, from)
+        if new == "call .New"
+            && matches!(from.first(), Some(Term::Name(of)) if of == "assert" || of == "require"));
+    let root = Box::new(Expr::name(of.line, "assert"));
+    let callee = Expr::new(callee.line, ExprKind::Member(root, method.clone()));
+    made.then(|| Expr::new(value.line, ExprKind::Call(Box::new(callee), args.clone())))
+}
+
+/// Whether all that a statement does is to ask.
+fn asks(statement: &Stmt, extra: &[String]) -> bool {
+    match &statement.kind {
+        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => {
+            asserted(value, extra).is_some() || fails(value)
+        }
+        StmtKind::If(_, then, _) => then.iter().any(tells),
+        StmtKind::Assert(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a call is about how tests are run, not about what is tested.
+fn is_about_running(call: &Expr) -> bool {
+    matches!(call.path().as_str(), "t.Helper" | "t.Parallel" | "t.Log" | "t.Logf" | "t.Run")
+        || matches!(call.last_name(), "println!" | "eprintln!" | "print" | "log" | "format!")
 }
 
 /// Whether a call is an assertion by its name, wherever it stands.
@@ -647,7 +725,7 @@ fn tells(statement: &Stmt) -> bool {
             matches!(statement.kind, StmtKind::Let(..))
         }
         StmtKind::If(_, a, b) => a.iter().chain(b).any(tells),
-        StmtKind::Block(body) | StmtKind::Loop(_, _, body) => body.iter().any(tells),
+        StmtKind::Block(body) | StmtKind::Loop(.., body) => body.iter().any(tells),
         _ => false,
     }
 }
@@ -671,7 +749,7 @@ fn returned<'b>(
                 returned(otherwise, guards, found, depth + 1);
                 guards.pop();
             }
-            StmtKind::Block(inner) | StmtKind::Loop(_, _, inner) => {
+            StmtKind::Block(inner) | StmtKind::Loop(.., inner) => {
                 guards.push(Formula::True);
                 returned(inner, guards, found, depth + 1);
                 guards.pop();

@@ -1,6 +1,6 @@
 //! What an assertion asks for, by the name it has in the frameworks people use.
 
-use super::ast::{Arg, Expr, ExprKind};
+use super::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 use super::logic::{formula, relation, term};
 use crate::formula::{Formula, Number, Rel, Term};
 
@@ -39,8 +39,11 @@ pub fn asserted(expression: &Expr, extra: &[String]) -> Option<Vec<Formula>> {
             if let Some(found) = mocked(callee, args) {
                 return Some(found);
             }
+            if let Some(found) = ended(expression) {
+                return Some(found);
+            }
             if let Some((subject, links)) = chain(expression) {
-                return Some(chained(subject, &links));
+                return Some(thrown(subject, &links).unwrap_or_else(|| chained(subject, &links)));
             }
             if let Some(found) = answered(callee, args) {
                 return Some(found);
@@ -59,6 +62,49 @@ pub fn asserted(expression: &Expr, extra: &[String]) -> Option<Vec<Formula>> {
         }
         _ => None,
     }
+}
+
+/// `command.assert().failure().code(2)` of assert_cmd: how a program ended.
+fn ended(expression: &Expr) -> Option<Vec<Formula>> {
+    let mut found = Vec::new();
+    let mut at = expression;
+    while let ExprKind::Call(callee, args) = &at.kind
+        && let ExprKind::Member(of, name) = &callee.kind
+    {
+        if name == "assert" && args.is_empty() && matches!(of.kind, ExprKind::Call(..)) {
+            let ran = term(of);
+            let one = |(name, value): (&str, Option<Term>)| {
+                let of = Term::apply(format!(".{name}"), vec![ran.clone()]);
+                match value {
+                    Some(value) if name == "code" => relation(Rel::Eq, of, value),
+                    Some(value) => Formula::Rel(Rel::Fits, of, value),
+                    None => Formula::Atom(of),
+                }
+            };
+            return (!found.is_empty()).then(|| found.into_iter().map(one).collect());
+        }
+        found.push((name.as_str(), args.first().map(|arg| term(&arg.value))));
+        at = of;
+    }
+    None
+}
+
+/// `assertThatExceptionOfType(X).isThrownBy(body)` as `assertThatThrownBy(body).isInstanceOf(X)`.
+fn thrown(kind: &Expr, links: &[Link<'_>]) -> Option<Vec<Formula>> {
+    let at = links.iter().position(|(name, _)| *name == "isThrownBy")?;
+    let body = &links[at].1?.first()?.value;
+    let rest: Vec<Link<'_>> = links[at + 1..]
+        .iter()
+        .map(|(name, args)| match *name {
+            "withMessage" => ("hasMessage", *args),
+            "withNoCause" => ("hasNoCause", *args),
+            "withMessageContaining" => ("hasMessageContaining", *args),
+            other => (other, *args),
+        })
+        .collect();
+    let mut found = vec![Formula::Rel(Rel::Fits, term(body), term(kind))];
+    found.extend(chained(body, &rest));
+    Some(found)
 }
 
 /// `request(app).get("/a").expect(401)` of supertest: what is expected of the answer.
@@ -107,7 +153,7 @@ fn chain(expression: &Expr) -> Option<(&Expr, Vec<Link<'_>>)> {
         match &at.kind {
             ExprKind::Call(callee, args) => match &callee.kind {
                 ExprKind::Member(of, name) => {
-                    let root = matches!(of.kind, ExprKind::Name(_));
+                    let root = is_path(of);
                     if root && starts_chain(name) && !links.is_empty() {
                         links.reverse();
                         return Some((&args.first()?.value, links));
@@ -134,6 +180,15 @@ fn chain(expression: &Expr) -> Option<(&Expr, Vec<Link<'_>>)> {
             }
             _ => return None,
         }
+    }
+}
+
+/// A name, or names with dots.
+fn is_path(of: &Expr) -> bool {
+    match &of.kind {
+        ExprKind::Name(_) => true,
+        ExprKind::Member(of, _) => is_path(of),
+        _ => false,
     }
 }
 
@@ -243,9 +298,7 @@ fn mocked(callee: &Expr, args: &[Arg]) -> Option<Vec<Formula>> {
     let of = term(of);
     Some(match name.as_str() {
         "assert_called_once_with" | "assert_awaited_once_with" => vec![once(&of), with(&of)],
-        "assert_called_with" | "assert_any_call" | "assert_awaited_with" => {
-            vec![with(&of), some(&of)]
-        }
+        "assert_called_with" | "assert_any_call" | "assert_awaited_with" => vec![with(&of)],
         "assert_called_once" | "assert_awaited_once" => vec![once(&of)],
         "assert_called" | "assert_awaited" => vec![some(&of)],
         "assert_not_called" => vec![relation(Rel::Eq, calls(&of), Term::number(0.0))],
@@ -281,6 +334,14 @@ fn equal_to(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let literal = args.first().is_some_and(|a| {
         matches!(a.value.kind, ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Bool(_))
     });
+    // `isEqualTo(1.5, within(1e-6))` of AssertJ.
+    let width = args.get(1).filter(|arg| {
+        matches!(arg.value.last_name(), "within" | "offset" | "withPrecision" | "byLessThan")
+    });
+    let width = width.and_then(|arg| arg.value.args().first()?.value.number());
+    if let ("isequalto", Some(width)) = (name, width) {
+        return Some(Formula::Rel(Rel::Near(Number(width)), of, value()));
+    }
     Some(match name {
         "tobe" | "tostrictequal" | "issameas" | "sameinstance" if literal => {
             relation(Rel::Eq, of, value())
@@ -322,6 +383,9 @@ fn made_of(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let first = args.first().map(|arg| term(&arg.value));
     let of = subject.clone();
     let value = || first.clone().unwrap_or_else(null);
+    if let Some(found) = of_elements(subject, name, args) {
+        return Some(found);
+    }
     Some(match name {
         "tocontain" | "contains" | "contain" | "include" | "toinclude" | "tocontainequal"
         | "containselement" | "hasitem" | "containsstring" | "haskey" | "containskey"
@@ -349,6 +413,30 @@ fn made_of(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         "isempty" | "beempty" | "empty" => relation(Rel::Eq, length(&of), Term::number(0.0)),
         "isnotempty" => relation(Rel::Lt, Term::number(0.0), length(&of)),
         _ => return None,
+    })
+}
+
+/// `allMatch(x -> …)`, `anySatisfy(x -> …)` of AssertJ.
+fn of_elements(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
+    let all = match name {
+        "allmatch" | "allsatisfy" => true,
+        "anymatch" | "anysatisfy" => false,
+        _ => return None,
+    };
+    let ExprKind::Lambda(parameters, body) = &args.first()?.value.kind else { return None };
+    let [Stmt { kind: StmtKind::Return(Some(value)) | StmtKind::Expr(value), .. }] = &body[..]
+    else {
+        return None;
+    };
+    let inner = match asserted(value, &[]) {
+        Some(parts) => Formula::And(parts),
+        None => formula(value),
+    };
+    Some(Formula::Quant {
+        all,
+        variable: parameters.first()?.clone(),
+        domain: Some(subject.clone()),
+        body: Box::new(inner),
     })
 }
 
@@ -395,7 +483,16 @@ fn shown_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
     let of = subject.clone();
     let value = || first.clone().unwrap_or_else(null);
     Some(match name {
+        "hasmessagestartingwith" => match value() {
+            Term::Name(text) => {
+                let start = Term::name(text.replacen('"', "\"^", 1));
+                Formula::Rel(Rel::Fits, of, start)
+            }
+            other => Formula::Rel(Rel::Fits, of, other),
+        },
         "isexactlyinstanceof" => relation(Rel::Eq, of, value()),
+        // Whatever was raised is one of those.
+        "isinstanceof" | "tobeinstanceof" if broad(&value()) => relation(Rel::Ne, of, null()),
         "tobeinstanceof"
         | "isinstanceof"
         | "instanceof"
@@ -407,6 +504,7 @@ fn shown_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         | "an"
         | "startswith"
         | "hasmessagecontaining"
+        | "withmessagecontaining"
         | "hasmessage"
         | "beassignabletypeof" => Formula::Rel(Rel::Fits, of, value()),
         "tothrow"
@@ -420,15 +518,23 @@ fn shown_by(subject: &Term, name: &str, args: &[Arg]) -> Option<Formula> {
         "tohavebeencalled" | "tobecalled" | "called" => {
             relation(Rel::Lt, Term::number(0.0), calls(&of))
         }
-        "tohavebeencalledwith" | "tohavebeenlastcalledwith" | "calledwith" => {
+        "tohavebeencalledexactlyoncewith" | "tohavebeencalledoncewith" | "calledoncewith" => {
             let all = Term::apply("list", args.iter().map(|a| term(&a.value)).collect());
             Formula::And(vec![
                 relation(Rel::Eq, Term::apply("called", vec![of.clone()]), all),
-                relation(Rel::Lt, Term::number(0.0), calls(&of)),
+                relation(Rel::Eq, calls(&of), Term::number(1.0)),
             ])
+        }
+        "tohavebeencalledwith" | "tohavebeenlastcalledwith" | "calledwith" => {
+            let all = Term::apply("list", args.iter().map(|a| term(&a.value)).collect());
+            relation(Rel::Eq, Term::apply("called", vec![of]), all)
         }
         _ => return None,
     })
+}
+
+fn broad(kind: &Term) -> bool {
+    matches!(kind, Term::Name(name) if BROAD.contains(&name.as_str()))
 }
 
 /// That something of a type is raised; any type if none is said.
@@ -473,6 +579,10 @@ fn direct(callee: &Expr, args: &[Arg], extra: &[String]) -> Option<Formula> {
     let listed = extra.iter().any(|own| own == name.trim_end_matches('!'));
     let debug = plain.starts_with("debugassert");
     if !(named || checks || listed || debug) {
+        return None;
+    }
+    // A group asserts what is in it; a handle asserts nothing yet.
+    if matches!(plain.as_str(), "assertall" | "assertsoftly") || within && name == "New" {
         return None;
     }
     if path.starts_with("fc.") || plain == "assertthat" && args.len() < 2 {
@@ -595,6 +705,7 @@ fn throws(name: &str, args: &[&Arg]) -> Option<Formula> {
     let kind = args.iter().find(|arg| !is_body(arg)).map(|arg| term(&arg.value));
     let kind = kind.filter(|_| name != "panics");
     let message = args.iter().find(|arg| arg.name.as_deref() == Some("match"));
+    let message = message.or(args.get(1).filter(|_| name == "raisesregex"));
     let message =
         message.map(|arg| Formula::Rel(Rel::Fits, Term::name("message"), term(&arg.value)));
     // A subclass is not enough.
@@ -628,6 +739,9 @@ pub fn raising(item: &Expr) -> Option<Formula> {
 
 /// `expect(promise).rejects…`: nobody hears of it unless somebody waits for it.
 pub fn is_promised(expression: &Expr) -> bool {
+    if matches!(expression.path().as_str(), "assert.rejects" | "assert.doesNotReject") {
+        return true;
+    }
     let promises = |name: &&str| matches!(*name, "resolves" | "rejects" | "eventually");
     let waits = |(_, links): (&Expr, Vec<Link<'_>>)| links.iter().any(|(name, _)| promises(name));
     chain(expression).is_some_and(waits)

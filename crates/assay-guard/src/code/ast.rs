@@ -85,8 +85,8 @@ pub enum StmtKind {
     Discard(Expr),
     /// A condition with both branches.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// A loop: how often, over what, and its body.
-    Loop(Option<f64>, Option<Expr>, Vec<Stmt>),
+    /// A loop: its variables, how often, over what, and its body.
+    Loop(Vec<String>, Option<f64>, Option<Expr>, Vec<Stmt>),
     /// A body with handlers: the types each catches, and what it does.
     Try(Vec<Stmt>, Vec<(Vec<String>, Vec<Stmt>)>),
     /// Something that is entered and left around a body.

@@ -28,8 +28,8 @@ pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
     let paired = matching::pair(&old_all, &new_all);
     let names = rules::Names::of(&old_all, &new_all);
     let heard = paired.come.iter().filter(|one| one.function.skips.is_empty());
-    let come: Vec<(&str, Vec<matching::Seen<'_>>)> =
-        heard.map(|one| (one.file, matching::seen(one))).collect();
+    let come: Vec<(Located<'_>, Vec<matching::Seen<'_>>)> =
+        heard.map(|one| (*one, matching::seen(one))).collect();
     for (one, other) in &paired.both {
         rules::function(one, other, &come, &names, &mut findings);
     }

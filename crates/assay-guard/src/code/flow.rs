@@ -1,9 +1,11 @@
 //! What the order of statements tells: where a body is left, and which variables keep their value.
 
 use super::ast::{Expr, ExprKind, Item, Stmt, StmtKind};
+use super::heard::{values, walk};
+use super::inlining::is_literal;
 use super::logic::term;
 use super::model::Kind;
-use crate::formula::{Definition, Formula, Rel, Term};
+use crate::formula::{Definition, Definitions, Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Methods that change what they are called on.
@@ -59,6 +61,33 @@ fn mutated(value: &Expr) -> Option<&str> {
             },
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// The variable that an expression gives another value, wherever it stands: `x += 1`, `x++`, and
+/// `&mut x` for somebody else to do so.
+fn assigned(value: &Expr) -> Option<&str> {
+    match &value.kind {
+        ExprKind::Unary(operator, inner) if operator == "&mut" => base(inner),
+        ExprKind::Binary(operator, left, _) => {
+            let compares = matches!(operator.as_str(), "==" | "===" | "!=" | "!==" | "<=" | ">=");
+            base(left).filter(|_| operator.ends_with('=') && !compares)
+        }
+        ExprKind::Other(kind, parts) => {
+            let kinds = ["assign", "augmented_assignment", "update_expression", "inc_", "dec_"];
+            let changes = kinds.iter().any(|start| kind.starts_with(start));
+            parts.first().and_then(base).filter(|_| changes)
+        }
+        _ => None,
+    }
+}
+
+/// The variable that a statement calls something on, without a look at the result.
+fn called_on(value: &Expr) -> Option<&str> {
+    let ExprKind::Call(callee, _) = &value.kind else { return None };
+    match &callee.kind {
+        ExprKind::Member(of, _) => base(of),
         _ => None,
     }
 }
@@ -120,10 +149,20 @@ pub fn early(body: &[Stmt]) -> Option<usize> {
 pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
     let mut found: BTreeMap<String, Option<Definition>> = BTreeMap::new();
     let mut changed: BTreeSet<String> = BTreeSet::new();
+    let mut called: BTreeSet<String> = BTreeSet::new();
     let mut aliases: BTreeMap<String, String> = BTreeMap::new();
     let mut open: Vec<&[Stmt]> = vec![body];
+    let mut closures: BTreeSet<*const Stmt> = BTreeSet::new();
     while let Some(list) = open.pop() {
         for statement in list {
+            for value in values(statement) {
+                walk(value, &mut |next| match &next.kind {
+                    ExprKind::Lambda(_, inner) if closures.insert(inner.as_ptr()) => {
+                        open.push(inner);
+                    }
+                    _ => changed.extend(assigned(next).map(str::to_string)),
+                });
+            }
             match &statement.kind {
                 StmtKind::Let(name, value) => {
                     if let ExprKind::Name(of) = &value.kind {
@@ -133,10 +172,13 @@ pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
                     let twice = found.contains_key(name);
                     found.insert(name.clone(), if twice { None } else { Some(definition) });
                 }
-                StmtKind::Expr(value) => changed.extend(mutated(value).map(str::to_string)),
+                StmtKind::Expr(value) => {
+                    changed.extend(mutated(value).map(str::to_string));
+                    called.extend(called_on(value).map(str::to_string));
+                }
                 StmtKind::If(_, a, b) => open.extend([a.as_slice(), b.as_slice()]),
                 StmtKind::Block(inner)
-                | StmtKind::Loop(_, _, inner)
+                | StmtKind::Loop(.., inner)
                 | StmtKind::With(_, inner)
                 | StmtKind::Try(inner, _) => open.push(inner),
                 _ => {}
@@ -147,6 +189,11 @@ pub fn variables(body: &[Stmt]) -> BTreeMap<String, Definition> {
     let of: Vec<String> = changed.iter().filter_map(|name| aliases.get(name)).cloned().collect();
     changed.extend(of);
     found.retain(|name, _| !changed.contains(name) || aliases.contains_key(name));
+    // Whatever is called on a list for its own sake may fill it.
+    let written = |value: &Option<Definition>| {
+        value.as_ref().is_some_and(|v| is_literal(&v.body) && matches!(v.body, Term::Apply(..)))
+    };
+    found.retain(|name, value| !called.contains(name) || !written(value));
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
@@ -161,15 +208,28 @@ pub fn yields(item: &Item, kind: Kind) -> Option<Definition> {
 }
 
 /// A comparison of what was sorted before does not see the order.
-pub fn in_any_order(asks: Formula, sorted: &[String]) -> Formula {
+pub fn in_any_order(asks: Formula, sorted: &[String], variables: &Definitions) -> Formula {
     let known = |side: &Term| matches!(side, Term::Name(name) if sorted.contains(name));
     // Who compares a list with a copy that was sorted asks for its order.
-    let fixed = |side: &Term| !matches!(side, Term::Name(_)) || known(side);
+    let written = |name: &String| variables.get(name).is_some_and(|v| is_literal(&v.body));
+    let fixed = |side: &Term| match side {
+        Term::Name(name) => known(side) || written(name),
+        _ => true,
+    };
+    let deeper = |inner: Formula| in_any_order(inner, sorted, variables);
     match asks {
+        _ if sorted.is_empty() => asks,
+        Formula::Not(inner) => Formula::Not(Box::new(deeper(*inner))),
+        Formula::And(parts) => Formula::And(parts.into_iter().map(deeper).collect()),
+        Formula::Or(parts) => Formula::Or(parts.into_iter().map(deeper).collect()),
+        Formula::Implies(a, b) => Formula::Implies(Box::new(deeper(*a)), Box::new(deeper(*b))),
         Formula::Rel(Rel::Eq | Rel::Same, a, b)
             if (known(&a) || known(&b)) && fixed(&a) && fixed(&b) =>
         {
             Formula::Rel(Rel::Unordered, a, b)
+        }
+        Formula::Rel(Rel::Ne, a, b) if (known(&a) || known(&b)) && fixed(&a) && fixed(&b) => {
+            Formula::Not(Box::new(Formula::Rel(Rel::Unordered, a, b)))
         }
         other => other,
     }

@@ -68,7 +68,19 @@ fn push(name: &str, value: f64, line: usize, function: &mut Function) {
 
 /// Numbers in annotations: `@settings(max_examples=50)`, `@RepeatedTest(5)`, `@flaky(reruns=3)`.
 pub fn annotation(annotation: &Expr, function: &mut Function) {
-    let name = annotation.last_name();
+    // `#[case::name(1, 2)]` is a case, whatever it is called.
+    let cased = annotation.path().starts_with("case.");
+    let name = if cased { "case" } else { annotation.last_name() };
+    // Cases that are read from somewhere are drawn from there.
+    if let ("parametrize", [_, cases, ..]) = (name, annotation.args())
+        && !matches!(cases.value.kind, ExprKind::List(_))
+    {
+        super::generators::given(std::slice::from_ref(&cases.value), function);
+    }
+    if matches!(name, "strategy" | "given") {
+        let args: Vec<Expr> = annotation.args().iter().map(|arg| arg.value.clone()).collect();
+        super::generators::given(&args, function);
+    }
     let own = match name {
         "RepeatedTest" => "repetitions",
         "RetryingTest" | "flaky" | "retry" | "Retry" => "retries",
@@ -80,11 +92,14 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
             (Some(given), Some(value)) => {
                 let retried = matches!(own, "retries") && given != "delay";
                 let limited = own == TIME_LIMIT || (name == "Test" && given == "timeout");
+                let plain = given == "value" && own != name;
                 let given = match (retried, limited) {
+                    (false, false) if plain => own,
                     (true, _) => "retries",
                     (_, true) => TIME_LIMIT,
                     _ => given,
                 };
+                let value = if limited { value * unit(annotation) } else { value };
                 push(given, value, arg.value.line, function);
             }
             (None, Some(value)) => push(own, value, arg.value.line, function),
@@ -118,12 +133,47 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
     }
     // `#[test_case(1, 2)]` is one case each.
     if matches!(name, "test_case" | "case" | "example") {
-        let item = super::names::shown(annotation);
-        listed("R07", name, item, annotation.line, function);
+        let shown = super::names::shown(annotation);
+        let from = shown.find('(').filter(|_| name == "case").unwrap_or(0);
+        listed("R07", name, shown[from..].to_string(), annotation.line, function);
     }
     if matches!(name, "flaky" | "Retry" | "RetryingTest") && annotation.args().is_empty() {
         let line = annotation.line;
         push("retries", 1.0, line, function);
+    }
+}
+
+/// The seconds of the unit that a limit is given in: `unit = TimeUnit.MINUTES`.
+fn unit(annotation: &Expr) -> f64 {
+    let given = annotation.args().iter().find(|arg| arg.name.as_deref() == Some("unit"));
+    seconds(given.map(|arg| &arg.value))
+}
+
+fn seconds(unit: Option<&Expr>) -> f64 {
+    match unit.map(Expr::last_name) {
+        Some("NANOSECONDS") => 1e-9,
+        Some("MICROSECONDS") => 1e-6,
+        Some("MILLISECONDS") => 1e-3,
+        Some("MINUTES") => 60.0,
+        Some("HOURS") => 3600.0,
+        Some("DAYS") => 86_400.0,
+        _ => 1.0,
+    }
+}
+
+/// What a number is if nobody says it, by its name: the defaults of the libraries.
+pub fn default_of(knob: &Knob, file: &str) -> Option<f64> {
+    let script = matches!(
+        crate::tree::extension(file).as_str(),
+        "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "cts"
+    );
+    match knob.name.as_str() {
+        "max_examples" | "numRuns" => Some(100.0),
+        "cases" => Some(256.0),
+        "repetitions" => Some(1.0),
+        TIME_LIMIT if script => None,
+        TIME_LIMIT => Some(f64::INFINITY),
+        _ => None,
     }
 }
 
@@ -146,6 +196,10 @@ pub fn time_limit(value: &Expr, function: &mut Function) {
 
 /// The cases of a test that is run for each of them.
 pub fn cases(name: &str, value: &Expr, function: &mut Function) {
+    let value = match (&value.kind, value.args()) {
+        (ExprKind::Call(callee, _), [only]) if callee.last_name() == "set" => &only.value,
+        _ => value,
+    };
     let items: Vec<String> = match &value.kind {
         ExprKind::List(items) => items.iter().filter_map(case).collect(),
         ExprKind::Fields(fields) => {
@@ -191,14 +245,14 @@ pub fn statement(statement: &Stmt, function: &mut Function) {
             }
             tried(name, value, function);
         }
-        StmtKind::Loop(Some(count), _, _) => function.knobs.push(Knob {
+        StmtKind::Loop(_, Some(count), _, _) => function.knobs.push(Knob {
             rule: "R08",
             name: "loop".to_string(),
             value: *count,
             stricter: Stricter::More,
             line: statement.line,
         }),
-        StmtKind::Loop(None, Some(over), _) => {
+        StmtKind::Loop(_, None, Some(over), _) => {
             cases("loop", over, function);
         }
         _ => {}
@@ -218,15 +272,13 @@ fn tried(name: &str, value: &Expr, function: &mut Function) {
         _ => return,
     };
     let list = match &value.kind {
-        ExprKind::Call(callee, args) if args.len() == 1 && callee.last_name() != "vec!" => {
-            &args[0].value
-        }
+        ExprKind::Call(_, args) if args.len() == 1 => &args[0].value,
         _ => value,
     };
     let items: Vec<String> = match &list.kind {
         ExprKind::List(items) => items.iter().map(|item| term(item).to_string()).collect(),
-        ExprKind::Call(callee, args) if callee.last_name() == "vec!" => {
-            args.iter().map(|arg| term(&arg.value).to_string()).collect()
+        ExprKind::Fields(fields) => {
+            fields.iter().map(|(key, value)| format!("{key}: {}", term(value))).collect()
         }
         _ => return,
     };
@@ -254,6 +306,18 @@ pub fn expression(value: &Expr, function: &mut Function) {
                 push(name, number, value.line, function);
             }
             provided(callee, args, function);
+            if name == "property" {
+                let args: Vec<Expr> = args.iter().map(|arg| arg.value.clone()).collect();
+                super::generators::given(&args, function);
+            }
+            if let ("atMost", [first, rest @ ..]) = (name, &args[..]) {
+                let spelled = super::open::duration(&first.value).and_then(|t| t.as_number());
+                let number = first.value.number();
+                let counted = number.map(|n| n * seconds(rest.first().map(|arg| &arg.value)));
+                if let Some(limit) = spelled.or(counted) {
+                    push(TIME_LIMIT, limit, value.line, function);
+                }
+            }
             if callee.path() == "f.Add" {
                 let items = args.iter().map(|arg| term(&arg.value).to_string());
                 let item = items.collect::<Vec<_>>().join(", ");
@@ -307,7 +371,9 @@ fn provided(callee: &Expr, args: &[Arg], function: &mut Function) {
 fn range(value: &Expr, function: &mut Function) {
     let ends = match &value.kind {
         ExprKind::Other(limits, ends) if limits.starts_with("..") && ends.len() == 2 => {
-            Some((ends[0].number(), ends[1].number(), "range"))
+            // The end of `0..8` is not in it.
+            let last = ends[1].number().map(|end| if limits == ".." { end - 1.0 } else { end });
+            Some((ends[0].number(), last, "range"))
         }
         ExprKind::Call(callee, args) => {
             let name = callee.last_name();

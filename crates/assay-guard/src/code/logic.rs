@@ -5,7 +5,7 @@ use super::open;
 use crate::formula::{Formula, Number, Rel, Term};
 
 /// Methods that change nothing a test compares.
-const TRANSPARENT: [&str; 16] = [
+const TRANSPARENT: [&str; 19] = [
     "clone",
     "to_owned",
     "to_string",
@@ -22,6 +22,9 @@ const TRANSPARENT: [&str; 16] = [
     "as_deref",
     "stream",
     "copied",
+    "collect",
+    "toList",
+    "cloned",
 ];
 
 /// Wrappers under which order and multiplicity are lost.
@@ -67,7 +70,7 @@ pub fn term(expression: &Expr) -> Term {
         },
         ExprKind::Unary(operator, inner) => match operator.as_str() {
             "!" | "not" => Term::Logic(Box::new(formula(expression))),
-            "&" | "+" | "await" => term(inner),
+            "&" | "&mut" | "+" | "await" => term(inner),
             "-" => match inner.number() {
                 Some(value) => Term::number(-value),
                 None => Term::apply("-", vec![term(inner)]),
@@ -101,8 +104,23 @@ pub fn term(expression: &Expr) -> Term {
             Term::apply("if", vec![Term::Logic(Box::new(formula(c))), term(a), term(b)])
         }
         ExprKind::Other(kind, parts) if kind == "?" => parts.first().map_or(Term::name("?"), term),
+        ExprKind::Other(kind, parts) if kind == "..=" && parts.len() == 2 => {
+            Term::apply("..", parts.iter().map(term).collect())
+        }
+        ExprKind::Other(kind, parts) if kind == ".." && parts.len() == 2 => {
+            below(term(&parts[0]), term(&parts[1]))
+        }
         ExprKind::Other(kind, parts) => Term::apply(kind.trim(), parts.iter().map(term).collect()),
     }
+}
+
+/// All from `low` to below `high`.
+fn below(low: Term, high: Term) -> Term {
+    let last = match high.as_number() {
+        Some(value) => Term::number(value - 1.0),
+        None => Term::apply("-", vec![high, Term::number(1.0)]),
+    };
+    Term::apply("..", vec![low, last])
 }
 
 fn is_self(of: &Expr) -> bool {
@@ -137,6 +155,19 @@ fn call(whole: &Expr, callee: &Expr, args: &[super::ast::Arg]) -> Term {
         if args.is_empty() && matches!(method.as_str(), "len" | "size" | "length" | "count") {
             return Term::apply("len", vec![term(of)]);
         }
+    }
+    match (callee.path().as_str(), args) {
+        ("range", [high]) => return below(Term::number(0.0), term(&high.value)),
+        ("range", [low, high]) => return below(term(&low.value), term(&high.value)),
+        ("List.of" | "Arrays.asList", [_, _, ..]) => {
+            return Term::apply("list", args.iter().map(|arg| term(&arg.value)).collect());
+        }
+        ("Set.of", [_, _, ..]) => {
+            let items = Term::apply("list", args.iter().map(|arg| term(&arg.value)).collect());
+            return Term::apply("call set", vec![items]);
+        }
+        ("Set.copyOf", [only]) => return Term::apply("call set", vec![term(&only.value)]),
+        _ => {}
     }
     if let ([only], "len") = (args, name) {
         return Term::apply("len", vec![term(&only.value)]);
@@ -174,6 +205,7 @@ fn predicate(whole: &Expr, callee: &Expr, args: &[super::ast::Arg]) -> Option<Fo
     let path = callee.path();
     match (name, of, args.len()) {
         ("equals" | "isEqual" | "eq", Some(of), 1) => Some(relation(Rel::Eq, term(of), value(0)?)),
+        ("equal", None, 2) => Some(relation(Rel::Eq, value(0)?, value(1)?)),
         ("DeepEqual" | "Equal", _, 2) if path.contains('.') => {
             Some(relation(Rel::Eq, value(0)?, value(1)?))
         }
@@ -254,6 +286,9 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
     if let (Rel::Eq | Rel::Same, x, Some(y)) = (rel, &a, loose(&b)) {
         return Formula::Rel(Rel::Unordered, x.clone(), y);
     }
+    if let (Rel::In | Rel::NotIn, Some(items)) = (rel, loose(&b)) {
+        return Formula::Rel(rel, a, items);
+    }
     for (side, other) in [(&a, &b), (&b, &a)] {
         // `x == pytest.approx(y, abs=1e-3)`.
         if let (Rel::Eq, Term::Apply(name, args)) = (rel, side)
@@ -274,6 +309,14 @@ pub fn relation(rel: Rel, a: Term, b: Term) -> Formula {
     }
     if let (Rel::Eq, Some(near)) = (rel, rounded(&a, &b).or_else(|| rounded(&b, &a))) {
         return near;
+    }
+    if let (Rel::Eq, Some(calls)) = (rel, recorded(&a, &b).or_else(|| recorded(&b, &a))) {
+        let whole = Formula::Rel(rel, a, b);
+        return Formula::And(std::iter::once(whole).chain(calls).collect());
+    }
+    if let (Rel::Eq | Rel::Ne, Some((x, y))) = (rel, compared(&a, &b).or_else(|| compared(&b, &a)))
+    {
+        return Formula::Rel(rel, x, y);
     }
     if rel == Rel::Eq
         && let Some(found) = defaulted(&a, &b).or_else(|| defaulted(&b, &a))
@@ -301,6 +344,42 @@ fn rounded(side: &Term, other: &Term) -> Option<Formula> {
     let digits = args.get(usize::from(library) + 1).map_or(Some(0.0), Term::as_number)?;
     let width = Number(half * 10f64.powf(-digits));
     Some(Formula::Rel(Rel::Near(width), value.clone(), other.clone()))
+}
+
+/// `mock.mock_calls == [call(1)]`: how often something was called, and with what at last.
+fn recorded(side: &Term, other: &Term) -> Option<Vec<Formula>> {
+    let (Term::Apply(name, of), Term::Apply(list, calls)) = (side, other) else { return None };
+    let object = match (name.as_str(), &of[..]) {
+        (".mock_calls" | ".call_args_list", [object]) => object,
+        (".calls", [Term::Apply(mock, inner)]) if mock == ".mock" => inner.first()?,
+        _ => return None,
+    };
+    if list != "list" {
+        return None;
+    }
+    let with = match calls.last()? {
+        Term::Apply(call, args) if call == "call .call" => args.get(1..)?.to_vec(),
+        Term::Apply(call, args) if call == "call call" || call == "list" => args.clone(),
+        _ => return None,
+    };
+    #[allow(clippy::cast_precision_loss)]
+    let often = Term::number(calls.len() as f64);
+    let about = |what: &str| Term::apply(what, vec![object.clone()]);
+    Some(vec![
+        Formula::Rel(Rel::Eq, about("calls"), often),
+        Formula::Rel(Rel::Eq, about("called"), Term::apply("list", with)),
+    ])
+}
+
+/// `cmp.Diff(x, y) == ""` of Go says that both are equal.
+fn compared(side: &Term, other: &Term) -> Option<(Term, Term)> {
+    let (Term::Apply(name, args), Term::Name(text)) = (side, other) else { return None };
+    match &args[..] {
+        [Term::Name(cmp), x, y] if name == "call .Diff" && cmp == "cmp" && text == "\"\"" => {
+            Some((x.clone(), y.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// `x.unwrap_or(3) == 3` holds of nothing, too.
@@ -340,6 +419,9 @@ fn difference(side: &Term) -> Option<(Term, Term)> {
 fn loose(side: &Term) -> Option<Term> {
     let Term::Apply(name, args) = side else { return None };
     let plain = name.strip_prefix("call ")?.replace("::", ".");
+    // `std.collections.BTreeSet.from` by its last two names.
+    let from = plain.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
+    let plain = plain[from..].to_string();
     let unordered = UNORDERED.contains(&plain.as_str())
         || (plain.starts_with("new Set") || plain.starts_with("new HashSet"))
         || matches!(plain.as_str(), ".sorted" | ".sort" | ".toSet" | ".toSorted");

@@ -1,5 +1,6 @@
 //! Which old function became which new one, and which old check which new one.
 
+use super::inlining::{asked, inlined};
 use super::model::{Check, Checks, Function, Kind};
 use crate::formula::{self, Definitions, Formula, Rel, Term};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,28 +141,16 @@ pub struct Seen<'c> {
     pub helper: Option<&'c str>,
 }
 
-fn inlined(asks: &Formula, variables: &Definitions) -> Formula {
-    let whole = Term::Logic(Box::new(asks.clone()));
-    let term = formula::expanded(&whole, variables);
-    formula::normal(&match term {
-        Term::Logic(inner) => *inner,
-        other => Formula::Atom(other),
-    })
-}
-
-fn raw(asks: &Formula) -> Formula {
-    inlined(asks, &Definitions::new())
-}
-
 /// How deep helpers may call helpers.
 const HELPERS_DEEP: usize = 3;
 
 /// What names stand for in a function: its variables, and helpers that only yield a value.
 pub fn known(of: &Located<'_>) -> Definitions {
     let helpers = of.checks.functions.iter().filter(|f| f.name != of.function.name);
-    let mut all: Definitions = helpers
-        .filter_map(|f| Some((f.name.rsplit("::").next()?.to_string(), f.yields.clone()?)))
-        .collect();
+    let mut all: Definitions = of.checks.constants.clone();
+    all.extend(
+        helpers.filter_map(|f| Some((f.name.rsplit("::").next()?.to_string(), f.yields.clone()?))),
+    );
     all.extend(of.function.variables.clone());
     all
 }
@@ -181,10 +170,25 @@ fn collect<'c>(
     depth: usize,
     found: &mut Vec<Seen<'c>>,
 ) {
-    for check in &function.checks {
+    let mut own = of.checks.constants.clone();
+    own.extend(function.variables.clone());
+    let written = asked(&own, function);
+    // What a helper asserts is collected from the helper; its name says nothing more.
+    let of_helper = |check: &Check| match &check.asks {
+        Formula::Atom(Term::Apply(name, _)) => {
+            name.strip_prefix("assertion ").is_some_and(|name| {
+                of.checks.functions.iter().any(|f| {
+                    let last = f.name.rsplit("::").next();
+                    f.kind == Kind::Other && !f.checks.is_empty() && last == Some(name)
+                })
+            })
+        }
+        _ => false,
+    };
+    for check in function.checks.iter().filter(|check| !of_helper(check)) {
         found.push(Seen {
             check,
-            raw: raw(&check.asks),
+            raw: inlined(&check.asks, &written),
             inlined: inlined(&check.asks, variables),
             helper,
         });
@@ -211,6 +215,29 @@ fn collect<'c>(
     }
 }
 
+/// Whether a new test does all that an old one did up to a line: an assertion after another
+/// beginning is another assertion.
+pub fn repeats(old: &Located<'_>, new: &Located<'_>, line: usize) -> bool {
+    let (was, is) = (known(old), known(new));
+    let mut done: BTreeSet<Term> = BTreeSet::new();
+    let mut open: Vec<(&Function, usize)> = vec![(new.function, 0)];
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    while let Some((function, depth)) = open.pop() {
+        if !seen.insert(&function.name) {
+            continue;
+        }
+        done.extend(function.does.iter().map(|(_, call)| formula::expanded(call, &is)));
+        for (name, _) in function.calls.iter().filter(|_| depth < HELPERS_DEEP) {
+            let helper = |f: &&Function| {
+                f.kind == Kind::Other && f.name.rsplit("::").next() == Some(name.as_str())
+            };
+            open.extend(new.checks.functions.iter().find(helper).map(|f| (f, depth + 1)));
+        }
+    }
+    let before = old.function.does.iter().filter(|(at, _)| *at < line);
+    before.map(|(_, call)| formula::expanded(call, &was)).all(|call| done.contains(&call))
+}
+
 /// What became of an old check.
 pub enum Fate<'c> {
     /// Something at least as strict is there; whether it is stricter.
@@ -223,6 +250,40 @@ pub enum Fate<'c> {
     Gone,
 }
 
+/// Whether putting values in the place of names left nothing to ask. That happens where
+/// something is compared with itself; or with what it was before it was changed.
+fn collapsed(one: &Seen<'_>) -> bool {
+    let constant = |f: &Formula| matches!(f, Formula::True | Formula::False);
+    constant(&one.inlined) && !constant(&one.raw)
+}
+
+/// Whether the second follows from the first by what stands in the place of their names.
+fn follows_inlined(a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    !collapsed(a) && !collapsed(b) && formula::implies(&a.inlined, &b.inlined)
+}
+
+/// Whether the second reads the same and asks for less: one of its variables does.
+fn loosened(a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    a.raw == b.raw && a.inlined != b.inlined && follows_inlined(a, b) && !follows_inlined(b, a)
+}
+
+fn same(a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    let reads = a.raw == b.raw && !loosened(a, b) && !loosened(b, a);
+    // Where nothing is left to ask, names may differ, and nothing else.
+    let alike = !collapsed(a) || strength(&a.raw) == strength(&b.raw);
+    reads || a.inlined == b.inlined && alike
+}
+
+fn stronger(a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    !loosened(a, b) && (formula::implies(&b.raw, &a.raw) || follows_inlined(b, a))
+}
+
+fn weaker(a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    formula::implies(&a.raw, &b.raw)
+        || follows_inlined(a, b)
+        || about_same(a, b) && strength(&b.raw) < strength(&a.raw)
+}
+
 /// What became of each old check; and the new ones without a partner.
 pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen<'c>>) {
     let mut taken = vec![false; new.len()];
@@ -231,27 +292,23 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
     // What reads the same and now compares a thing with itself is not the same.
     let emptied =
         |a: &Seen<'_>, b: &Seen<'_>| b.inlined == Formula::True && a.inlined != Formula::True;
-    let same: Fits = |a, b| a.raw == b.raw || a.inlined == b.inlined;
     // Names in a helper are its own: first what stands in the same place.
-    let same_place: Fits =
-        |a, b| a.helper == b.helper && (a.raw == b.raw || a.inlined == b.inlined);
-    let stronger: Fits =
-        |a, b| formula::implies(&b.raw, &a.raw) || formula::implies(&b.inlined, &a.inlined);
-    let weaker: Fits = |a, b| {
-        formula::implies(&a.raw, &b.raw)
-            || formula::implies(&a.inlined, &b.inlined)
-            || about_same(a, b) && strength(&b.raw) < strength(&a.raw)
-    };
-    let other: Fits = |a, b| about_same(a, b);
+    let same_place: Fits = |a, b| a.helper == b.helper && same(a, b);
     type Makes<'c> = fn(Seen<'c>) -> Fate<'c>;
     let passes: [(Fits, Makes<'c>); 5] = [
         (same_place, |seen| Fate::Kept(seen, false)),
         (same, |seen| Fate::Kept(seen, false)),
         (stronger, |seen| Fate::Kept(seen, true)),
         (weaker, Fate::Weaker),
-        (other, Fate::Changed),
+        (about_same, Fate::Changed),
     ];
-    for (fits, fate) in passes {
+    let mut kept: Vec<bool> = Vec::new();
+    for (pass, (fits, fate)) in passes.into_iter().enumerate() {
+        match pass {
+            2 => kept.clone_from(&taken),
+            3 => covered(old, new, &kept, &mut fates),
+            _ => {}
+        }
         for (at, one) in old.iter().enumerate() {
             if fates[at].is_some() {
                 continue;
@@ -290,6 +347,19 @@ pub fn fates<'c>(old: &[Seen<'c>], new: &[Seen<'c>]) -> (Vec<Fate<'c>>, Vec<Seen
     (fates.collect(), rest.collect())
 }
 
+/// One new assertion may say what several said before. Those that were there before say nothing
+/// new: between two of them things may have changed.
+fn covered<'c>(old: &[Seen<'c>], new: &[Seen<'c>], kept: &[bool], fates: &mut [Option<Fate<'c>>]) {
+    for (one, fate) in old.iter().zip(fates.iter_mut()).filter(|(_, fate)| fate.is_none()) {
+        let mut fresh = new.iter().zip(kept).filter(|(_, kept)| !**kept).map(|(seen, _)| seen);
+        let says = |other: &&Seen<'_>| {
+            let empty = matches!(other.raw, Formula::True | Formula::False) || collapsed(other);
+            !empty && stronger(one, other)
+        };
+        *fate = fresh.find(says).map(|seen| Fate::Kept(seen.clone(), false));
+    }
+}
+
 /// What is left is taken to have replaced what is missing, in order.
 fn leftovers<'c>(
     old: &[Seen<'c>],
@@ -301,7 +371,14 @@ fn leftovers<'c>(
         if fates[at].is_some() || one.raw == Formula::True {
             continue;
         }
-        let Some(found) = taken.iter().position(|taken| !taken) else { return };
+        // A helper that goes through what it is given may ask for several at once.
+        let each = |seen: &&Seen<'_>| {
+            seen.helper.is_some() && matches!(seen.raw, Formula::Quant { all: true, .. })
+        };
+        let Some(found) = taken.iter().position(|taken| !taken) else {
+            fates[at] = new.iter().find(each).map(|seen| Fate::Changed(seen.clone()));
+            continue;
+        };
         taken[found] = true;
         let seen = new[found].clone();
         let less = strength(&seen.raw) < strength(&one.raw);

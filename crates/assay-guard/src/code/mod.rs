@@ -7,11 +7,14 @@
 mod analyse;
 mod assertions;
 mod ast;
+mod binders;
 mod calls;
 mod compare;
 mod flow;
+mod generators;
 mod grammar;
 mod heard;
+mod inlining;
 mod knobs;
 mod logic;
 mod matching;

@@ -11,6 +11,8 @@ pub struct Checks {
     pub knobs: Vec<Knob>,
     /// Lists outside of functions that say what is tried.
     pub lists: Vec<Listed>,
+    /// Names outside of functions that stand for a value that is written out.
+    pub constants: Definitions,
     /// Ids of invariants, with lines.
     pub ids: Vec<(String, usize)>,
     /// Installations of recorders and observers: name and line.
@@ -57,6 +59,8 @@ pub struct Function {
     pub knobs: Vec<Knob>,
     /// Lists that say what is tried: cases, seeds, faults.
     pub lists: Vec<Listed>,
+    /// What values are drawn from.
+    pub generators: Vec<Generator>,
     /// Marked so that nothing else of its file is run.
     pub only: bool,
     /// Expected to panic: line.
@@ -71,6 +75,8 @@ pub struct Function {
     pub yields: Option<Definition>,
     /// The functions it calls, with their arguments.
     pub calls: Vec<(String, Vec<Term>)>,
+    /// What it does besides asking: the calls of statements that assert nothing, with their lines.
+    pub does: Vec<(usize, Term)>,
 }
 
 /// A check.
@@ -132,6 +138,15 @@ pub struct Knob {
     pub value: f64,
     /// Which way is stricter.
     pub stricter: Stricter,
+    /// Its line.
+    pub line: usize,
+}
+
+/// What values of a property are drawn from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generator {
+    /// How they are drawn.
+    pub draws: Term,
     /// Its line.
     pub line: usize,
 }

@@ -76,6 +76,7 @@ pub fn skip(annotation: &Expr, path: &str) -> Option<Skip> {
     let text = shown(annotation);
     let skip = |conditional| Some(Skip { line: annotation.line, text: text.clone(), conditional });
     match name {
+        super::grammar::PRIVATE if path.ends_with(".java") => skip(false),
         "ignore" | "skip" | "Disabled" | "Ignore" | "xfail" | "expectedFailure" | "SkipTest"
         | "todo" => skip(false),
         // Only some of the values that there are.
@@ -124,6 +125,7 @@ pub fn skips(call: &Expr) -> bool {
             | "this.skip"
             | "test.skip"
             | "t.skip"
+            | "t.todo"
             | "ctx.skip"
     ) || matches!(call.last_name(), "assumeTrue" | "assumeFalse" | "assumeThat" | "importorskip")
 }

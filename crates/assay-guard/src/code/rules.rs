@@ -1,7 +1,8 @@
 //! R01 to R10, for every language.
 
-use super::knobs::LEFT_OUT;
-use super::matching::{Fate, Located, Seen, fates, known, seen};
+use super::generators::{Drawn, drawn};
+use super::knobs::{LEFT_OUT, default_of};
+use super::matching::{Fate, Located, Seen, fates, known, repeats, seen};
 use super::model::{Check, Checks, Function, Kind, Knob, Listed, Stricter, Stub};
 use crate::finding::{Finding, Side, Verdict, finding};
 use crate::formula::{self, Formula, Order, Rel};
@@ -79,7 +80,9 @@ fn merged(old: &Located<'_>, new: &[Located<'_>]) -> bool {
             let have = seen(other);
             let covers =
                 |one: &Seen<'_>| have.iter().any(|h| h.raw == one.raw || h.inlined == one.inlined);
-            other.function.skips.is_empty() && wanted.iter().all(covers)
+            other.function.skips.is_empty()
+                && wanted.iter().all(covers)
+                && repeats(old, other, usize::MAX)
         },
     )
 }
@@ -148,7 +151,7 @@ fn gated(old: &Check, new: &Check) -> bool {
 pub fn function(
     old: &Located<'_>,
     new: &Located<'_>,
-    come: &[(&str, Vec<Seen<'_>>)],
+    come: &[(Located<'_>, Vec<Seen<'_>>)],
     names: &Names<'_>,
     findings: &mut Vec<Finding>,
 ) {
@@ -169,12 +172,16 @@ pub fn function(
         }
     }
     let after: Vec<Seen<'_>> = after.into_iter().filter(|s| s.check.id.is_none()).collect();
-    // What moved to a new test of the file is not lost.
-    let moved = || come.iter().filter(|(file, _)| *file == new.file).flat_map(|(_, all)| all);
+    // What moved to a new test of the file, which does the same before, is not lost.
     let alike = |a: &Seen<'_>, b: &Seen<'_>| a.raw == b.raw && a.inlined == b.inlined;
-    without.retain(|one| {
-        after.iter().any(|now| alike(one, now)) || !moved().any(|now| alike(one, now))
-    });
+    let moved = |one: &Seen<'_>| {
+        come.iter().any(|(test, all)| {
+            test.file == new.file
+                && all.iter().any(|now| alike(one, now))
+                && repeats(old, test, one.check.line)
+        })
+    };
+    without.retain(|one| after.iter().any(|now| alike(one, now)) || !moved(one));
     checks(old, new, &without, &after, findings);
 }
 
@@ -242,11 +249,24 @@ fn checks(
     }
 }
 
+/// What is asked for of each element.
+fn of_each(mut asks: &Formula) -> &Formula {
+    while let Formula::Quant { all: true, body, .. } = asks {
+        asks = body;
+    }
+    asks
+}
+
 fn told(rule: &'static str, old: &Seen<'_>, new: &Seen<'_>) -> (&'static str, &'static str) {
     let unordered = |f: &Formula| matches!(f, Formula::Rel(Rel::Unordered, ..));
     let near = |f: &Formula| matches!(f, Formula::Rel(Rel::Near(_), ..));
     let debug = |f: &Formula| f.mentions("release build");
-    match (&old.raw, &new.raw) {
+    // Where both read the same, the difference is in what their names stand for.
+    let (before, after) = match old.raw == new.raw {
+        true => (&old.inlined, &new.inlined),
+        false => (&old.raw, &new.raw),
+    };
+    match (of_each(before), of_each(after)) {
         (_, Formula::True) => (rule, "the assertion always holds now"),
         _ if new.inlined == Formula::True => (rule, "a value is compared with itself"),
         (a, b) if unordered(b) && !unordered(a) => {
@@ -326,8 +346,8 @@ fn defaulted(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) 
         let calls = of.function.calls.iter();
         calls.filter(|(name, _)| names.contains(&name.as_str())).count()
     };
-    let (asks, takes) =
-        (["unwrap", "expect"], ["unwrap_or_default", "unwrap_or", "unwrap_or_else"]);
+    let asks = ["unwrap", "expect"];
+    let takes = ["unwrap_or_default", "unwrap_or", "unwrap_or_else", "drop"];
     if often(new, &asks) < often(old, &asks) && often(new, &takes) > often(old, &takes) {
         let why = "what is not there no longer fails the test: a default takes its place";
         let sides = (Some(whole(old)), Some(whole(new)));
@@ -370,8 +390,47 @@ fn lenient(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding(id("R04"), old.object(), Verdict::Weaker, sides, why));
 }
 
+/// R07: values are drawn from less than before.
+fn generators(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let (was, is) = (&old.function.generators, &new.function.generators);
+    if was.len() != is.len() {
+        return;
+    }
+    for (a, b) in was.iter().zip(is) {
+        let (verdict, why) = match drawn(&a.draws, &b.draws) {
+            Drawn::Less => (Verdict::Weaker, "values are drawn from less than before"),
+            Drawn::More => (Verdict::Stronger, "values are drawn from more than before"),
+            Drawn::Spelled => (Verdict::Suspect, "a bound that had a name is a number now"),
+            Drawn::Same | Drawn::Unknown => continue,
+        };
+        let (before, after) = (a.draws.to_string(), b.draws.to_string());
+        let sides = (Some(side(old.file, a.line, &before)), Some(side(new.file, b.line, &after)));
+        findings.push(finding(id("R07"), old.object(), verdict, sides, why));
+    }
+}
+
+/// Numbers that are no longer said: what a library takes instead is what they are now.
+fn defaults(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
+    let (was, is) = (&old.function.knobs, &new.function.knobs);
+    for knob in was.iter().filter(|knob| !is.iter().any(|other| other.name == knob.name)) {
+        let Some(now) = default_of(knob, old.file) else { continue };
+        let more = now > knob.value;
+        if now == knob.value || more == (knob.stricter == Stricter::More) {
+            continue;
+        }
+        let text = format!("{} {}", knob.name, knob.value);
+        let sides = (Some(side(old.file, knob.line, &text)), Some(whole(new)));
+        let why = format!("{} is no longer {}, but what it is by default", knob.name, knob.value);
+        findings.push(finding(id(knob.rule), old.object(), Verdict::Weaker, sides, why));
+    }
+}
+
 fn knobs(old: &Located<'_>, new: &Located<'_>, findings: &mut Vec<Finding>) {
     let object = old.object();
+    generators(old, new, findings);
+    if old.function.kind == Kind::Test {
+        defaults(old, new, findings);
+    }
     numbers(&object, old.file, new.file, &old.function.knobs, &new.function.knobs, findings);
     retried(&object, new.file, &old.function.knobs, &new.function.knobs, findings);
 }

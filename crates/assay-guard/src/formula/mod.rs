@@ -18,6 +18,7 @@
 
 mod moves;
 mod normal;
+mod parts;
 mod patterns;
 mod prove;
 mod relation;
@@ -27,6 +28,7 @@ pub use moves::{Move, moves};
 pub use normal::{normal, normal_keeping_domains};
 pub use patterns::{ANYTHING, CONTAINING, OF_TYPE, REST};
 pub use prove::implies;
+pub use relation::within;
 pub use rename::{Definition, Definitions, canonical, expanded};
 
 use std::fmt;

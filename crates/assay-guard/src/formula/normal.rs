@@ -91,8 +91,8 @@ impl Normal {
         match rel {
             Rel::Eq => Formula::Rel(Rel::Ne, a, b),
             Rel::Ne => Formula::Rel(Rel::Eq, a, b),
-            Rel::Lt => Formula::Rel(Rel::Le, b, a),
-            Rel::Le => Formula::Rel(Rel::Lt, b, a),
+            Rel::Lt => self.relation(Rel::Le, &b, &a, false),
+            Rel::Le => self.relation(Rel::Lt, &b, &a, false),
             Rel::In => Formula::Rel(Rel::NotIn, a, b),
             Rel::NotIn => Formula::Rel(Rel::In, a, b),
             _ => Formula::Not(Box::new(Formula::Rel(rel, a, b))),
@@ -198,6 +198,19 @@ fn counted(rel: Rel, a: &mut Term, b: &mut Term) -> Rel {
         matches!(term, Term::Apply(name, _) if names.contains(&name.as_str()))
     };
     let is = |term: &Term, value: f64| term.as_number() == Some(value);
+    let whole = |term: &Term| term.as_number().filter(|n| n.fract() == 0.0);
+    // Between two whole numbers there is none: `< 2` is `<= 1`.
+    let rel = match (rel, whole(a), whole(b)) {
+        (Rel::Lt, Some(low), _) if counts(b) => {
+            *a = Term::number(low + 1.0);
+            Rel::Le
+        }
+        (Rel::Lt, _, Some(high)) if counts(a) => {
+            *b = Term::number(high - 1.0);
+            Rel::Le
+        }
+        (other, ..) => other,
+    };
     match rel {
         Rel::Lt if is(a, 0.0) && counts(b) => Rel::Ne,
         Rel::Le if is(a, 1.0) && counts(b) => {

@@ -1,7 +1,7 @@
 //! Whether one formula implies another, as far as their shapes tell.
 
 use super::normal::{junction, negated};
-use super::{Formula, relation};
+use super::{Formula, Rel, parts, relation};
 
 /// Steps one question may cost: far more than any formula a person wrote needs.
 const STEPS_MAX: u32 = 50_000;
@@ -84,6 +84,10 @@ impl Prover {
 
     fn single(&mut self, a: &Formula, b: &Formula, depth: u32) -> bool {
         match (a, b) {
+            // What equals something is something.
+            (Formula::Rel(Rel::Eq | Rel::Same, x, y), Formula::Atom(term)) => {
+                parts::makes_true((x, y), term)
+            }
             (Formula::Rel(p, x, y), Formula::Rel(q, v, w)) => {
                 relation::implies((*p, x, y), (*q, v, w))
             }

@@ -1,5 +1,6 @@
 //! What one relation says about another, and which sets are part of which.
 
+use super::parts;
 use super::patterns::{admits, covers, says};
 use super::{Number, Rel, Term};
 
@@ -43,7 +44,21 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         {
             true
         }
+        (Rel::Same | Rel::Eq | Rel::Unordered, Rel::Unordered)
+            if a == c && permuted(b, d) || b == d && permuted(a, c) =>
+        {
+            true
+        }
         (Rel::Same | Rel::Eq, Rel::Le | Rel::SubsetEq) if straight || crossed => true,
+        (Rel::Same | Rel::Eq, _)
+            if (q != Rel::Same || p == Rel::Same) && parts::follows((a, b), (q, c, d)) =>
+        {
+            true
+        }
+        // What was called with something was called.
+        (Rel::Same | Rel::Eq, Rel::Ne) if called((a, b), (c, d)) => true,
+        // What has a value at a key has the key.
+        (_, Rel::In) if parts::is_at(a, d, c) || parts::is_at(b, d, c) => true,
         (Rel::Lt | Rel::Subset, Rel::Ne) if straight || crossed => true,
         (Rel::Subset, Rel::SubsetEq) => straight,
         (Rel::SubsetEq, Rel::SubsetEq) => (a == c && within(b, d)) || (b == d && within(c, a)),
@@ -65,9 +80,34 @@ pub fn implies(old: (Rel, &Term, &Term), new: (Rel, &Term, &Term)) -> bool {
         (Rel::In, Rel::In) => a == c && within(b, d),
         (Rel::In, Rel::Lt | Rel::Le) => ranged((a, b), (q, c, d)),
         (Rel::NotIn, Rel::NotIn) => a == c && within(d, b),
+        (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le) if beyond((a, b), (q, c, d)) => true,
         (Rel::Same | Rel::Eq, Rel::Lt | Rel::Le | Rel::Ne) => pinned((a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Lt | Rel::Le) => bounded((p, a, b), (q, c, d)),
         (Rel::Lt | Rel::Le, Rel::Ne) => excluded((p, a, b), (c, d)) || excluded((p, a, b), (d, c)),
+        _ => false,
+    }
+}
+
+/// From what something was called with follows that it was called, if that is all that is asked.
+fn called((a, b): (&Term, &Term), (c, d): (&Term, &Term)) -> bool {
+    let of = |side: &Term, name: &str| match side {
+        Term::Apply(own, args) if own == name => args.first().cloned(),
+        _ => None,
+    };
+    let none = |side: &Term| side.as_number() == Some(0.0);
+    let was = of(a, "called").or_else(|| of(b, "called"));
+    was.is_some() && ((none(c) && of(d, "calls") == was) || (none(d) && of(c, "calls") == was))
+}
+
+/// Whether two lists that are written out have the same elements.
+fn permuted(a: &Term, b: &Term) -> bool {
+    match (a, b) {
+        (Term::Apply(p, x), Term::Apply(q, y)) if p == q && p == "list" => {
+            let (mut x, mut y) = (x.clone(), y.clone());
+            x.sort();
+            y.sort();
+            x == y
+        }
         _ => false,
     }
 }
@@ -122,6 +162,15 @@ fn pinned((a, b): (&Term, &Term), (q, c, d): (Rel, &Term, &Term)) -> bool {
         },
         _ => false,
     }
+}
+
+/// `x = t + 1` implies `t < x`.
+fn beyond((a, b): (&Term, &Term), (q, c, d): (Rel, &Term, &Term)) -> bool {
+    let ordered =
+        |low: &Term, high: &Term| at_most(low, high).is_some_and(|gap| gap || q == Rel::Le);
+    [(a, b), (b, a)]
+        .into_iter()
+        .any(|(x, is)| (d == x && c != x && ordered(c, is)) || (c == x && d != x && ordered(is, d)))
 }
 
 /// `x < 5` implies `x # 7`.
@@ -180,6 +229,17 @@ fn at_most(low: &Term, high: &Term) -> Option<bool> {
     {
         return (x <= y).then_some(x < y);
     }
+    let shared = |term: &Term| match term {
+        Term::Apply(own, args) if own == "/" && args.len() == 2 => {
+            Some((args[0].clone(), args[1].as_number().filter(|n| *n > 1.0)?))
+        }
+        _ => None,
+    };
+    match (shared(low), shared(high)) {
+        (Some((of, _)), None) if of == *high => return Some(true),
+        (Some((of, x)), Some((other, y))) if of == other => return (x >= y).then_some(x > y),
+        _ => {}
+    }
     let gap =
         grown(high, low, "+", 0.0) || grown(low, high, "-", 0.0) || grown(high, low, "*", 1.0);
     gap.then_some(true)
@@ -196,6 +256,9 @@ fn element(item: &Term, set: &Term) -> bool {
         }
         Term::Name(name) if name == "Nat" => item.as_number().is_some_and(|n| n >= 0.0),
         Term::Name(name) if name == "Int" => item.as_number().is_some(),
+        Term::Name(name) if name == "STRING" => {
+            matches!(item, Term::Name(text) if text.starts_with('"'))
+        }
         _ => false,
     }
 }
@@ -211,6 +274,7 @@ pub fn within(part: &Term, whole: &Term) -> bool {
         }
         (Term::Apply(op, args), _) if op == "filter" && args.len() == 3 => within(&args[1], whole),
         (Term::Apply(op, args), _) if op == "\\" && args.len() == 2 => within(&args[0], whole),
+        (part, _) if parts::picked(part).is_some_and(|of| within(of, whole)) => true,
         (Term::Apply(op, args), _) if op == "\\cap" && args.iter().any(|a| within(a, whole)) => {
             true
         }
@@ -220,6 +284,11 @@ pub fn within(part: &Term, whole: &Term) -> bool {
         (_, Term::Apply(op, args)) if op == "\\cup" && args.iter().any(|a| within(part, a)) => true,
         (Term::Apply(op, args), _)
             if matches!(op.as_str(), "set" | "list") && args.iter().all(|a| element(a, whole)) =>
+        {
+            true
+        }
+        (Term::Apply(op, fields), Term::Apply(other, all))
+            if op == "record_literal" && op == other && fields.iter().all(|f| all.contains(f)) =>
         {
             true
         }

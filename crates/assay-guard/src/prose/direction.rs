@@ -153,8 +153,11 @@ pub fn permissive(words: &[String], quantity: &Quantity) -> Option<bool> {
         return Some(false);
     }
     // How often: `every 30 days`.
-    if quantity.kind == "time" && before.last().is_some_and(|word| word == "every") {
+    if before.last().is_some_and(|word| word == "every") {
         return Some(true);
+    }
+    if is_scope(&words[..quantity.at]) {
+        return Some(false);
     }
     if let Some(up) = compared(&words[..quantity.at]) {
         return Some(up != is_condition(words, quantity.at));
@@ -201,9 +204,26 @@ fn is_condition(words: &[String], at: usize) -> bool {
     let compares = words[..at]
         .last()
         .is_some_and(|word| matches!(word.as_str(), "than" | "above" | "over" | "below" | "under"));
+    // `must stop when it waits more than 5 s`: the condition follows what is asked for.
+    let late = words[..at].iter().rposition(binding).is_some_and(|modal| {
+        let between = &words[modal..at];
+        let refuses = |word: &String| REFUSES.contains(&word.as_str());
+        let near = &words[at.saturating_sub(NEGATION_MAX + 2)..at];
+        between.iter().any(|w| matches!(w.as_str(), "if" | "when" | "whenever" | "once"))
+            && !near.iter().any(refuses)
+    });
+    if late && compares {
+        return true;
+    }
     // A word at the end, as in the last cell of a row, binds nothing that follows.
     let bound = words[at..].windows(2).any(|pair| binding(&pair[0]));
     opened && compares && !words[..at].iter().any(binding) && bound
+}
+
+/// `of uploads up to 10 MiB`: how far a promise reaches; the more, the more is promised.
+fn is_scope(before: &[String]) -> bool {
+    let [.., of, _, up, to] = before else { return false };
+    matches!(of.as_str(), "of" | "for") && up == "up" && to == "to"
 }
 
 /// What the words right before a number compare with: `no more than`, `must not be larger than`.

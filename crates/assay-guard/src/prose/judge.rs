@@ -26,7 +26,7 @@ pub fn judge(old: &str, new: &str, config: &Config) -> Vec<Judged> {
     numbers(&a, &b, &mut found);
     scope(&a, &b, &mut found);
     opposites(&a, &b, &mut found);
-    shortened(&a, &b, &mut found);
+    shortened((old, &a), &b, &mut found);
     conditioned(&a, &b, &mut found);
     if found.is_empty() {
         found.push((
@@ -244,8 +244,8 @@ const CONDITIONS: &[&str] = &[
     "until", "where", "only", "not", "no", "never", "but", "than",
 ];
 
-/// The same words without the last part of an enumeration: `the file and line` became `the file`.
-fn shortened(a: &[String], b: &[String], found: &mut Vec<Judged>) {
+/// The same words without a part of what was asked for: `the file and line` became `the file`.
+fn shortened((old, a): (&str, &[String]), b: &[String], found: &mut Vec<Judged>) {
     if !found.is_empty() || b.len() >= a.len() {
         return;
     }
@@ -255,10 +255,39 @@ fn shortened(a: &[String], b: &[String], found: &mut Vec<Judged>) {
         return;
     }
     let lost = &a[head..a.len() - tail];
-    let listed = lost.first().is_some_and(|word| word == "and");
-    if listed && !lost.iter().any(|word| CONDITIONS.contains(&word.as_str())) {
+    if is_part(a, lost, (head, tail), old) {
         found.push(("Q09", Verdict::Weaker, format!("no longer says: {}", lost.join(" "))));
     }
+}
+
+/// Whether what is lost was asked for besides the rest, and not what the rest is limited to.
+fn is_part(a: &[String], lost: &[String], (head, tail): (usize, usize), old: &str) -> bool {
+    let joins = |word: &String| matches!(word.as_str(), "and" | "or" | "nor");
+    let binds = |word: &String| matches!(word.as_str(), "must" | "shall" | "should");
+    let (Some(first), Some(last)) = (lost.first(), lost.last()) else { return false };
+    // A clause of its own has conditions of its own.
+    if first == "and" && lost.get(1).is_some_and(binds) {
+        return true;
+    }
+    let limits = |word: &String| CONDITIONS.contains(&word.as_str()) && word != "with";
+    if lost.iter().any(limits) {
+        return false;
+    }
+    if first == "and" && !lost.contains(&"with".to_string()) {
+        return true;
+    }
+    // Before the word that binds stands what is spoken of: less of that is more.
+    if !a[..head].iter().any(binds) {
+        return false;
+    }
+    let negative = modal(a).negative;
+    let listed = joins(first) || joins(last) || lost.iter().any(joins);
+    let between = old.to_lowercase().contains(&format!("{}, {}", a[head - 1], first))
+        && a.get(a.len() - tail).is_some_and(joins);
+    // `every failed request` without `failed` is more.
+    let near = &a[head.saturating_sub(3)..head];
+    let every = near.iter().any(|w| matches!(w.as_str(), "every" | "all" | "each" | "any"));
+    listed && !every || between || (tail == 0 && !negative && !every)
 }
 
 /// The same words under a condition that was not there: `in regions with two sites, …`.

@@ -44,6 +44,16 @@ pub fn compare(path: &str, old: Option<&str>, new: Option<&str>, config: &Config
             }
             continue;
         }
+        // What an oracle compares with is a number with a direction.
+        let told = match (change.what.as_str(), change.direction) {
+            ("oracle", Direction::Changed) => judge(&change.old, &change.new, config),
+            _ => Vec::new(),
+        };
+        if let Some((rule, verdict, reason)) = told.into_iter().find(|(rule, _, _)| *rule == "Q06")
+        {
+            push(rule, verdict, reason);
+            continue;
+        }
         let verdict = match change.direction {
             Direction::Weaker => Verdict::Weaker,
             Direction::Changed => Verdict::Changed,

@@ -122,6 +122,15 @@ impl Placed {
                 || standing(&self.statement.text).is_some())
     }
 
+    /// Whether it stands in a list of what is guaranteed, whatever the document is called.
+    fn guarantees(&self) -> bool {
+        let last = self.statement.headings.last().map(|heading| heading.to_lowercase());
+        let list = |heading: String| {
+            ["guarantee", "promise", "invariant"].iter().any(|word| heading.starts_with(word))
+        };
+        self.statement.item && last.is_some_and(list)
+    }
+
     /// Whether it asks for something though it has no id.
     fn asks(&self, config: &Config) -> bool {
         let text = &self.statement.text;
@@ -135,6 +144,13 @@ impl Placed {
 
 /// Headings under which every sentence is a promise, with or without a must.
 const PROMISES: &[&str] = &["decision", "guarantee", "promise", "invariant", "contract"];
+
+/// The cells of a row, in any order: which column comes first says nothing.
+fn cells(row: &str) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = row.split(" | ").map(|cell| essence(&words(cell))).collect();
+    all.sort();
+    all
+}
 
 /// How far a decision is from holding, by the word for its status.
 fn standing(text: &str) -> Option<u8> {
@@ -260,7 +276,7 @@ impl Documents<'_> {
     }
 
     fn gone(&self, one: &Placed, findings: &mut Vec<Finding>) {
-        let asked = one.asks(self.config);
+        let asked = one.asks(self.config) || one.guarantees();
         let with_id = one.statement.id.is_some() && !out_of_scope(&one.statement.headings);
         if !with_id && (!asked || one.statement.row) {
             return;
@@ -285,6 +301,9 @@ impl Documents<'_> {
             findings.push(finding(id(rule), one.object(), verdict, sides, reason));
         };
         let (a, b) = (&one.statement, &other.statement);
+        if a.row && b.row && cells(&a.text) == cells(&b.text) {
+            return;
+        }
         if !out_of_scope(&a.headings) && out_of_scope(&b.headings) {
             let reason = format!("moved under \"{}\"", b.headings.last().map_or("", |h| h));
             push("Q07", Verdict::Weaker, reason);
@@ -303,8 +322,12 @@ impl Documents<'_> {
         if a.id.is_some() && b.id.is_some() && a.id != b.id && one.essence() == other.essence() {
             return;
         }
-        let judged = judge(&a.text, &b.text, self.config);
-        let decided = judged.iter().any(|(rule, _, _)| *rule != "Q09");
+        let mut judged = judge(&a.text, &b.text, self.config);
+        judged.retain(|(rule, verdict, _)| {
+            *rule != "Q09" || *verdict != Verdict::Weaker || !self.says_elsewhere(one, other)
+        });
+        let tells = |(rule, verdict, _): &(_, _, _)| *rule != "Q09" || *verdict == Verdict::Weaker;
+        let decided = judged.iter().any(tells);
         let differs = judged.iter().any(|(_, verdict, _)| *verdict != Verdict::Stronger);
         for (rule, verdict, reason) in judged {
             // What has no id is only told where the words decide.
@@ -316,6 +339,21 @@ impl Documents<'_> {
             let reason = "the decision log has no new entry for it: it still tells the old story";
             push("Q11", Verdict::Suspect, reason.to_string());
         }
+    }
+
+    /// Whether what a sentence no longer says is said by one that was not there before.
+    fn says_elsewhere(&self, one: &Placed, other: &Placed) -> bool {
+        let now: BTreeSet<String> = other.essence().into_iter().collect();
+        let joins = |word: &String| matches!(word.as_str(), "and" | "or" | "must" | "be");
+        let lost: Vec<String> =
+            one.essence().into_iter().filter(|w| !now.contains(w) && !joins(w)).collect();
+        let fresh = self.new.iter().filter(|placed| {
+            placed.file == other.file
+                && !std::ptr::eq(*placed, other)
+                && !self.old.iter().any(|old| old.statement.text == placed.statement.text)
+        });
+        let mut said = fresh.map(Placed::essence);
+        !lost.is_empty() && said.any(|words| lost.iter().all(|word| words.contains(word)))
     }
 
     /// Whether a row about an invariant changed in a decision whose log did not grow.

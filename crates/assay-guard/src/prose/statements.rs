@@ -17,6 +17,8 @@ pub struct Statement {
     pub boxed: bool,
     /// A row of a table.
     pub row: bool,
+    /// An item of a list.
+    pub item: bool,
 }
 
 /// The most statements of one document that are compared.
@@ -87,10 +89,25 @@ fn plain(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The level of a label: below all headings.
+const LABEL_LEVEL: usize = 7;
+
+/// `MUST:` on a line of its own: what follows is bound by it, as by a heading.
+fn label(text: &str) -> Option<&str> {
+    let word = plain_label(text)?;
+    let known = ["must", "should", "may", "shall", "must not", "should not", "optional"];
+    known.contains(&word.to_lowercase().as_str()).then_some(word)
+}
+
+fn plain_label(text: &str) -> Option<&str> {
+    Some(text.trim_matches(['*', '_', ' ']).strip_suffix(':')?.trim_matches(['*', '_', ' ']))
+}
+
 struct Reader {
     found: Vec<Statement>,
     headings: Vec<(usize, String)>,
     open: Option<(String, usize, bool)>,
+    item: bool,
 }
 
 impl Reader {
@@ -100,6 +117,12 @@ impl Reader {
 
     fn close(&mut self) {
         let Some((text, line, item)) = self.open.take() else { return };
+        if let (Some(label), false) = (label(&text), item) {
+            self.headings.retain(|(level, _)| *level < LABEL_LEVEL);
+            self.headings.push((LABEL_LEVEL, label.to_string()));
+            return;
+        }
+        self.item = item;
         let (boxed, text) = match text.strip_prefix('[') {
             Some(rest) if rest.get(1..2) == Some("]") => (true, rest[2..].trim().to_string()),
             _ => (false, text),
@@ -125,7 +148,7 @@ impl Reader {
             return;
         }
         let headings = self.headings();
-        self.found.push(Statement { id, headings, text, line, boxed, row });
+        self.found.push(Statement { id, headings, text, line, boxed, row, item: self.item });
     }
 
     fn row(&mut self, line: &str, at: usize) {
@@ -161,7 +184,7 @@ fn sentences(text: &str) -> Vec<&str> {
 }
 
 fn of_markdown(source: &str) -> Vec<Statement> {
-    let mut reader = Reader { found: Vec::new(), headings: Vec::new(), open: None };
+    let mut reader = Reader { found: Vec::new(), headings: Vec::new(), open: None, item: false };
     let mut fence: Option<&str> = None;
     let mut comment = false;
     for (index, whole) in source.lines().enumerate() {
@@ -192,6 +215,7 @@ fn of_markdown(source: &str) -> Vec<Statement> {
             reader.headings.push((level, plain(text)));
         } else if line.starts_with('|') {
             reader.close();
+            reader.item = false;
             reader.row(line, at);
         } else if let Some(item) = item(line) {
             reader.close();
@@ -277,6 +301,7 @@ fn criteria(value: &serde_json::Value, source: &str) -> Vec<Statement> {
                         line,
                         boxed: false,
                         row: false,
+                        item: false,
                     });
                 }
                 for (key, inner) in map {

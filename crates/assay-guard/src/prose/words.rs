@@ -177,6 +177,7 @@ pub struct Modal {
 
 /// Lower-case words of a text, without punctuation at their ends.
 pub fn words(text: &str) -> Vec<String> {
+    let text = with_whole_numbers(text);
     text.split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '(' | ')' | ','))
         .map(|word| {
             let trimmed = word.trim_matches(|c: char| {
@@ -186,6 +187,28 @@ pub fn words(text: &str) -> Vec<String> {
         })
         .filter(|word| !word.is_empty() && word != "-")
         .collect()
+}
+
+/// `10,000` and `10 000` as `10000`.
+fn with_whole_numbers(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    let mut found = String::with_capacity(text.len());
+    for (at, c) in chars.iter().enumerate() {
+        let three = (1..=3).all(|next| digit(at + next)) && !digit(at + 4);
+        let group = at > 0 && digit(at - 1) && three;
+        // Blanks separate thousands only after a group that is not longer than one.
+        let short = at < 4 || !(1..=4).all(|back| digit(at - back));
+        let separates = match c {
+            ',' | '\u{202f}' | '\u{a0}' => group,
+            ' ' => group && short,
+            _ => false,
+        };
+        if !separates {
+            found.push(*c);
+        }
+    }
+    found
 }
 
 /// Whether a phrase occurs in words, in order and together.
@@ -297,7 +320,10 @@ pub fn in_one_unit(words: &[String]) -> Vec<String> {
                 skip = (alone && next.is_some_and(|(_, kind)| kind == quantity.kind))
                     .then_some(at + 1);
             }
-            None => found.push(word.clone()),
+            None => match NUMBERS.iter().position(|name| name == word).filter(|n| *n > 1) {
+                Some(value) => found.push(value.to_string()),
+                None => found.push(word.clone()),
+            },
         }
     }
     found

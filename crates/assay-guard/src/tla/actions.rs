@@ -67,6 +67,11 @@ impl Kind {
             let property = super::properties::properties(checked).contains(operator.name.as_str());
             return if property { Kind::Other } else { Kind::Spec };
         }
+        // Fairness in an operator of its own is a part of the specification.
+        if (text.contains("WF_") || text.contains("SF_")) && !text.contains('\'') {
+            let property = super::properties::properties(checked).contains(operator.name.as_str());
+            return if property { Kind::Other } else { Kind::Spec };
+        }
         let closure = checked.module.closure(&operator.name);
         let steps = |op: &Operator| op.text.contains('\'') || op.text.contains("UNCHANGED");
         let inner = closure.iter().filter_map(|name| checked.module.operator(name));
@@ -149,11 +154,11 @@ impl Pair<'_> {
     fn ghosts(&self, old: &Formula, new: &Formula, findings: &mut Vec<Finding>) {
         let (before, after) = (updates(old), updates(new));
         for (variable, value) in &before {
-            if !is_ghost(variable) {
+            if !is_ghost(variable) && !self.is_recorded(variable) {
                 continue;
             }
-            let now = after.iter().find(|(name, _)| name == variable);
-            if now.is_none_or(|(_, new)| new != value) {
+            // Other steps may do other things to it.
+            if !after.iter().any(|(name, now)| name == variable && now == value) {
                 let reason = format!(
                     "{} records {variable} in another way: check that what is compared with it \
                      can still differ",
@@ -171,6 +176,25 @@ impl Pair<'_> {
             );
             self.push("T13", reason, findings);
         }
+    }
+
+    /// Whether no step depends on a variable that a property speaks of: it only records.
+    fn is_recorded(&self, variable: &str) -> bool {
+        let module = &self.old.module;
+        let reads = |op: &Operator| {
+            let own = as_formula(&formula::canonical(&op.body));
+            matches!(Kind::of(self.old, op), Kind::Action) && is_read(&own, variable)
+        };
+        let speaks = |name: &&str| {
+            let closure = module.closure(name);
+            let inner = closure.iter().filter_map(|name| module.operator(name));
+            let own = module.operator(name);
+            inner.chain(own).any(|op| op.body.mentions(variable))
+        };
+        let properties = super::properties::properties(self.old);
+        // What every variable has to be is no use of it.
+        let mut telling = properties.into_iter().filter(|name| !name.contains("Type"));
+        !module.operators.iter().any(reads) && telling.any(|name| speaks(&name))
     }
 
     /// T12: fairness that was not there.
@@ -287,6 +311,25 @@ fn updates(formula: &Formula) -> Vec<(String, Term)> {
     found
 }
 
+/// Whether a step depends on a variable other than to give it its next value.
+fn is_read(step: &Formula, variable: &str) -> bool {
+    match step {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|p| is_read(p, variable)),
+        Formula::Quant { domain, body, .. } => {
+            domain.as_ref().is_some_and(|d| d.mentions(variable)) || is_read(body, variable)
+        }
+        Formula::Atom(Term::Apply(kind, _)) if kind == "UNCHANGED" => false,
+        Formula::Rel(_, a, b) => {
+            let next = |term: &Term| {
+                matches!(term, Term::Apply(prime, args)
+                    if prime == "'" && args[..] == [Term::name(variable)])
+            };
+            !next(a) && !next(b) && (a.mentions(variable) || b.mentions(variable))
+        }
+        other => other.mentions(variable),
+    }
+}
+
 fn is_ghost(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ["ghost", "history", "hist", "log", "shadow", "aux", "trace", "audit", "acked"]
@@ -337,7 +380,8 @@ fn fair(formula: &Formula) -> BTreeSet<Term> {
 fn unfair(formula: &Formula) -> Formula {
     let parts: Vec<Formula> = match formula {
         Formula::And(parts) => parts.iter().filter(|part| fair(part).is_empty()).cloned().collect(),
-        other => vec![other.clone()],
+        other if fair(other).is_empty() => vec![other.clone()],
+        _ => Vec::new(),
     };
     formula::normal(&Formula::And(parts))
 }

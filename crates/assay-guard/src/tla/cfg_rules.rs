@@ -2,7 +2,7 @@
 
 use super::cfg::{Cfg, Constant, parse_cfg};
 use super::modules::{Checked, module_of};
-use super::properties::properties;
+use super::properties::{aggregate, properties};
 use crate::config::Config;
 use crate::finding::{Finding, Side, Verdict, finding};
 use crate::rules::id;
@@ -78,16 +78,21 @@ fn renames(file: &str, old: &[Checked<'_>], new: &[Checked<'_>]) -> BTreeMap<Str
         .filter(|op| owner.module.operator(&op.name).is_none())
         .map(|op| (crate::formula::canonical(&op.body), op.name.clone()))
         .collect();
-    owner
-        .module
-        .operators
-        .iter()
-        .filter(|op| other.module.operator(&op.name).is_none())
+    let gone = owner.module.operators.iter().filter(|op| other.module.operator(&op.name).is_none());
+    let mut found: BTreeMap<String, String> = gone
         .filter_map(|op| {
             let new = bodies.get(&crate::formula::canonical(&op.body))?;
             Some((op.name.clone(), new.clone()))
         })
-        .collect()
+        .collect();
+    // What is part of a conjunction that is checked is checked.
+    for name in other.listed() {
+        let parts = other.module.operator(name).and_then(|op| aggregate(op, other));
+        for part in parts.into_iter().flatten() {
+            found.entry(part.to_string()).or_insert_with(|| name.to_string());
+        }
+    }
+    found
 }
 
 fn gone(file: &str, cfg: &Cfg, new: &Cfgs<'_>, findings: &mut Vec<Finding>) {

@@ -36,7 +36,7 @@ fn formula(operator: &Operator) -> Formula {
 }
 
 /// The names that make up a conjunction of nothing but names.
-fn aggregate<'o>(operator: &'o Operator, of: &Checked<'_>) -> Option<BTreeSet<&'o str>> {
+pub fn aggregate<'o>(operator: &'o Operator, of: &Checked<'_>) -> Option<BTreeSet<&'o str>> {
     let Term::Logic(inner) = &operator.body else { return None };
     let mut names = BTreeSet::new();
     let mut open = vec![&**inner];

@@ -96,3 +96,16 @@ fn nesting_without_end_is_refused_and_not_followed() {
         compare(&tree("x\n"), &tree(&text), &config);
     }
 }
+
+#[test]
+fn variables_that_double_each_other_are_left_as_they_are_written() {
+    let config = Config::default();
+    let mut text = String::new();
+    for at in 0..40 {
+        text += &format!("A{at:02}=$(A{:02})$(A{:02})\n", at + 1, at + 1);
+    }
+    text += "A40=xxxxxxxxxxxxxxxx\ntest:\n\tcargo test $(A00)\n";
+    let tree = |text: &str| Tree::from([("Makefile".to_string(), text.as_bytes().to_vec())]);
+    let found = compare(&tree(&text), &tree(&text.replace("cargo test", "true")), &config);
+    assert!(!found.is_empty(), "a recipe with such variables is still compared");
+}

@@ -26,7 +26,6 @@ const WRAPPERS: &[&str] = &[
 const LISTS: &[&str] = &[
     "list",
     "tuple",
-    "set",
     "array",
     "array_initializer",
     "literal_value",
@@ -132,6 +131,10 @@ impl Reader<'_> {
                     None => ExprKind::Name(self.text(node).to_string()),
                 }
             }
+            "set" => {
+                let items = Expr::new(line(node), self.list(&parts));
+                set_of(items)
+            }
             kind if LISTS.contains(&kind) => self.list(&parts),
             "composite_literal" => match node.child_by_field_name("body") {
                 Some(body) => self.expr(body).kind,
@@ -141,7 +144,11 @@ impl Reader<'_> {
                 Some(value) => self.expr(value).kind,
                 None => ExprKind::Other("array".into(), self.all(&parts)),
             },
-            "generator_expression" | "list_comprehension" | "set_comprehension" => self.each(node),
+            "generator_expression" | "list_comprehension" => self.each(node),
+            "set_comprehension" => {
+                let items = Expr::new(line(node), self.each(node));
+                set_of(items)
+            }
             "lambda"
             | "arrow_function"
             | "function_expression"
@@ -310,6 +317,12 @@ impl Reader<'_> {
         };
         ExprKind::Choice(self.boxed(condition), self.boxed(then), self.boxed(c))
     }
+}
+
+/// What is written as a set has no order.
+fn set_of(items: Expr) -> ExprKind {
+    let callee = Box::new(Expr::name(items.line, "set"));
+    ExprKind::Call(callee, vec![Arg { name: None, value: items }])
 }
 
 fn field_tokens(node: Node<'_>, source: &str) -> Vec<String> {

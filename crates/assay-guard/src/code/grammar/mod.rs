@@ -19,6 +19,9 @@ pub(super) const TEST_CASE: &str = "TestCase";
 /// And of a class derived from another one, which may be a test case.
 pub(super) const DERIVED: &str = "derived class";
 
+/// And what is private.
+pub(super) const PRIVATE: &str = "private";
+
 /// The languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
@@ -199,6 +202,10 @@ impl<'s> Reader<'s> {
                 "decorator" => named(child),
                 _ => continue,
             };
+            // Nobody but its own class calls a test that is private.
+            if children(child).iter().any(|word| self.text(*word) == "private") {
+                found.push(Expr::name(line(child), PRIVATE));
+            }
             for annotation in annotations {
                 if annotation.kind() != "identifier" || child.kind() == "decorator" {
                     found.push(self.expr(annotation));

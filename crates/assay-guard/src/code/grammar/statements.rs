@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{DEPTH_MAX, Owner, Reader};
-use crate::code::ast::{BESIDE, Expr, ExprKind, Stmt, StmtKind};
+use crate::code::ast::{Arg, BESIDE, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::{children, line, named};
 use tree_sitter::Node;
 
@@ -177,6 +177,18 @@ impl Reader<'_> {
             });
             return kinds.map(|kind| self.stmt(node, kind)).collect();
         }
+        // `const { a, b } = f()` are two.
+        if let Some(fields) = left.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            let fields: Vec<&str> = fields.split(',').map(str::trim).collect();
+            if fields.iter().all(plain) {
+                let member = |name: &&str| {
+                    let of = Box::new(value.clone());
+                    let value = Expr::new(line(node), ExprKind::Member(of, (*name).to_string()));
+                    StmtKind::Let((*name).to_string(), value)
+                };
+                return fields.iter().map(member).map(|kind| self.stmt(node, kind)).collect();
+            }
+        }
         let discarded = left.split(',').all(|part| part.trim() == "_");
         let simple = left.chars().all(is_of_name);
         let kind = match (discarded, simple) {
@@ -231,6 +243,7 @@ impl Reader<'_> {
         let over = ["right", "value"].iter().find_map(|f| head.child_by_field_name(f));
         let over = over.map(|inner| self.expr(inner));
         let condition = head.child_by_field_name("condition").map(|inner| self.expr(inner));
+        let mut over = over;
         let mut count = over.as_ref().and_then(ranged);
         if let Some(Expr { kind: ExprKind::Binary(operator, _, limit), .. }) = &condition
             && matches!(operator.as_str(), "<" | "<=")
@@ -238,7 +251,15 @@ impl Reader<'_> {
         {
             count = limit.number();
         }
-        StmtKind::Loop(count, over, self.part(node, "body"))
+        let names = ["left", "name"].iter().find_map(|f| head.child_by_field_name(f));
+        let mut names = names.map_or(Vec::new(), |inner| bound_in(self.text(inner)));
+        let counts = node.kind() == "for_statement" && over.is_none();
+        if let (Some((name, range)), true) = (condition.as_ref().and_then(counted), counts) {
+            (names, over) = (vec![name], Some(range));
+        } else if let Some(limit) = over.as_ref().and_then(times) {
+            over = Some(limit);
+        }
+        StmtKind::Loop(names, count, over, self.part(node, "body"))
     }
 
     fn tried(&mut self, node: Node<'_>, parts: &[Node<'_>]) -> StmtKind {
@@ -281,8 +302,41 @@ impl Reader<'_> {
     }
 }
 
+/// The names that a pattern binds: `(key, value)`, `_, row`.
+fn bound_in(pattern: &str) -> Vec<String> {
+    let names = pattern.split(|c| !is_of_name(c)).filter(|name| !matches!(*name, "" | "_"));
+    names.map(str::to_string).collect()
+}
+
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// `i < n` in the head of a loop: it goes through `range(n)`.
+fn counted(condition: &Expr) -> Option<(String, Expr)> {
+    let ExprKind::Binary(operator, left, limit) = &condition.kind else { return None };
+    let ExprKind::Name(name) = &left.kind else { return None };
+    (operator == "<").then(|| (name.clone(), range_of(limit)))
+}
+
+/// `for i := range int64(500)` of Go: a number is gone through up to itself.
+fn times(over: &Expr) -> Option<Expr> {
+    let inner = match (&over.kind, over.args()) {
+        (ExprKind::Number(_), _) => over,
+        (ExprKind::Call(callee, _), [only])
+            if matches!(callee.last_name(), "int" | "int64" | "int32" | "uint" | "uint64") =>
+        {
+            &only.value
+        }
+        _ => return None,
+    };
+    Some(range_of(inner))
+}
+
+fn range_of(limit: &Expr) -> Expr {
+    let callee = Box::new(Expr::name(limit.line, "range"));
+    let args = vec![Arg { name: None, value: limit.clone() }];
+    Expr::new(limit.line, ExprKind::Call(callee, args))
 }
 
 /// `range(10)` is ten times.

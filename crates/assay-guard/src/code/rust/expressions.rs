@@ -4,6 +4,7 @@ use super::statements;
 use super::{line_of, path_text};
 use crate::code::ast::{Arg, Expr, ExprKind};
 use crate::formula::ANYTHING;
+use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::parse::Parser as _;
 
@@ -35,6 +36,10 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
         syn::Expr::Group(inner) => expr(&inner.expr, depth).kind,
         syn::Expr::Await(inner) => expr(&inner.base, depth).kind,
         syn::Expr::Cast(inner) => expr(&inner.expr, depth).kind,
+        // Who is given `&mut x` may change it.
+        syn::Expr::Reference(inner) if inner.mutability.is_some() => {
+            ExprKind::Unary("&mut".to_string(), boxed(&inner.expr, depth))
+        }
         syn::Expr::Reference(inner) => expr(&inner.expr, depth).kind,
         syn::Expr::Call(call) => {
             let args = call.args.iter().map(|a| Arg { name: None, value: expr(a, depth) });
@@ -44,7 +49,11 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             let of = boxed(&call.receiver, depth);
             let callee = Expr::new(line_of(call), ExprKind::Member(of, call.method.to_string()));
             let args = call.args.iter().map(|a| Arg { name: None, value: expr(a, depth) });
-            ExprKind::Call(Box::new(callee), args.collect())
+            let whole = Expr::new(line_of(call), ExprKind::Call(Box::new(callee), args.collect()));
+            match &call.turbofish {
+                Some(kind) if call.method == "collect" => collected(kind, whole).kind,
+                _ => whole.kind,
+            }
         }
         syn::Expr::Field(access) => {
             let name = access.member.to_token_stream().to_string();
@@ -78,12 +87,29 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             ExprKind::Lambda(names.collect(), statements::body(&closure.body, depth))
         }
         syn::Expr::Macro(called) => macro_call(&called.mac, depth),
+        syn::Expr::Let(fits) => {
+            let pattern = Expr::name(line_of(&fits.pat), fits.pat.to_token_stream().to_string());
+            let value = boxed(&fits.expr, depth);
+            ExprKind::Binary("instanceof".to_string(), value, Box::new(pattern))
+        }
         syn::Expr::If(branch) => choice(branch, depth).unwrap_or_else(|| opaque(expression)),
         syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) | syn::Expr::Match(_) => {
             ExprKind::Lambda(Vec::new(), statements::body(expression, depth))
         }
         _ => opaque(expression),
     }
+}
+
+/// What is collected into a set has no order: the type is all that tells.
+pub(super) fn collected(kind: &impl ToTokens, value: Expr) -> Expr {
+    let text = kind.to_token_stream().to_string();
+    let outermost = text.trim_start_matches([':', '<', ' ']).split('<').next().unwrap_or_default();
+    if !outermost.trim_end().ends_with("Set") {
+        return value;
+    }
+    let line = value.line;
+    let callee = Box::new(Expr::name(line, "HashSet::from_iter"));
+    Expr::new(line, ExprKind::Call(callee, vec![Arg { name: None, value }]))
 }
 
 /// `Closed { at: 1 }`: a call of its name with its fields, as a value or as a pattern.
@@ -143,6 +169,11 @@ pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
     let line = line_of(called);
     let name = called.path.segments.last().map_or(String::new(), |s| s.ident.to_string());
     let callee = Box::new(Expr::name(line, format!("{name}!")));
+    if let ("matches", Some((pattern, guard))) = (name.as_str(), guarded(&called.tokens)) {
+        let fits = Expr::new(line, ExprKind::Call(callee, loose(&pattern, depth)));
+        let guard = Expr::new(line, kind(&guard, depth));
+        return ExprKind::Binary("&&".to_string(), Box::new(fits), Box::new(guard));
+    }
     let parsed = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated
         .parse2(called.tokens.clone());
     let args: Vec<Arg> = match parsed {
@@ -158,7 +189,25 @@ pub fn macro_call(called: &syn::Macro, depth: usize) -> ExprKind {
             .collect(),
         Err(_) => loose(&called.tokens, depth),
     };
+    if name == "vec" && args.iter().all(|arg| arg.name.is_none()) && !repeated(&called.tokens) {
+        return ExprKind::List(args.into_iter().map(|arg| arg.value).collect());
+    }
     ExprKind::Call(callee, args)
+}
+
+/// `x, Some(y) if y > 3` as what is matched and what is asked besides.
+fn guarded(tokens: &proc_macro2::TokenStream) -> Option<(proc_macro2::TokenStream, syn::Expr)> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is_if = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "if");
+    let at = trees.iter().position(is_if)?;
+    let guard = syn::parse2(trees[at + 1..].iter().cloned().collect()).ok()?;
+    Some((trees[..at].iter().cloned().collect(), guard))
+}
+
+/// `vec![0; n]` says an element and a length.
+fn repeated(tokens: &proc_macro2::TokenStream) -> bool {
+    let is_semicolon = |tree: TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';');
+    tokens.clone().into_iter().any(is_semicolon)
 }
 
 /// The parts between commas; those that are expressions as such: `matches!(x, Some(_) | None)`.
@@ -166,7 +215,7 @@ fn loose(tokens: &proc_macro2::TokenStream, depth: usize) -> Vec<Arg> {
     let mut parts: Vec<proc_macro2::TokenStream> = vec![proc_macro2::TokenStream::new()];
     for tree in tokens.clone() {
         match &tree {
-            proc_macro2::TokenTree::Punct(p) if p.as_char() == ',' => {
+            TokenTree::Punct(p) if p.as_char() == ',' => {
                 parts.push(proc_macro2::TokenStream::new());
             }
             _ => {

@@ -54,7 +54,10 @@ fn one(statement: &syn::Stmt, depth: usize) -> (&[syn::Attribute], Vec<Stmt>) {
                 name = typed.pat.to_token_stream().to_string();
             }
             let name = name.trim_start_matches("mut ").to_string();
-            let value = expr(&init.expr, depth);
+            let mut value = expr(&init.expr, depth);
+            if let syn::Pat::Type(typed) = &local.pat {
+                value = super::expressions::collected(&*typed.ty, value);
+            }
             let mut made = Vec::new();
             if let Some((_, otherwise)) = &init.diverge {
                 made.push(unless(local, &value, otherwise, depth));
@@ -84,6 +87,11 @@ fn one(statement: &syn::Stmt, depth: usize) -> (&[syn::Attribute], Vec<Stmt>) {
                 ..Item::default()
             };
             (&inner.attrs, vec![stmt(inner, StmtKind::Function(Box::new(item)))])
+        }
+        syn::Stmt::Item(syn::Item::Const(constant)) => {
+            let name = constant.ident.to_string();
+            let value = expr(&constant.expr, depth);
+            (&constant.attrs, vec![stmt(constant, StmtKind::Let(name, value))])
         }
         syn::Stmt::Item(_) => (&[], Vec::new()),
     }
@@ -138,10 +146,11 @@ fn effect(expression: &syn::Expr, closed: bool, depth: usize) -> Vec<Stmt> {
         syn::Expr::ForLoop(inner) => {
             let over = expr(&inner.expr, depth);
             let count = ranged(&over);
-            StmtKind::Loop(count, Some(over), block(&inner.body, depth + 1))
+            let names = bound_in(&inner.pat.to_token_stream().to_string());
+            StmtKind::Loop(names, count, Some(over), block(&inner.body, depth + 1))
         }
-        syn::Expr::While(inner) => StmtKind::Loop(None, None, block(&inner.body, depth + 1)),
-        syn::Expr::Loop(inner) => StmtKind::Loop(None, None, block(&inner.body, depth + 1)),
+        syn::Expr::While(inner) => endless(Some(&inner.cond), &inner.body, depth),
+        syn::Expr::Loop(inner) => endless(None, &inner.body, depth),
         syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) => {
             StmtKind::Block(body(expression, depth + 1))
         }
@@ -171,6 +180,23 @@ fn effect(expression: &syn::Expr, closed: bool, depth: usize) -> Vec<Stmt> {
         other => StmtKind::Return(Some(expr(other, depth))),
     };
     vec![stmt(expression, kind)]
+}
+
+/// A loop of which nobody knows over what it goes.
+fn endless(condition: Option<&syn::Expr>, body: &syn::Block, depth: usize) -> StmtKind {
+    // What is asked in the head of a loop is done in each round.
+    let head = condition.map(|value| stmt(value, StmtKind::Expr(expr(value, depth))));
+    let body = head.into_iter().chain(block(body, depth + 1)).collect();
+    StmtKind::Loop(Vec::new(), None, None, body)
+}
+
+/// The names that a pattern binds: those in lower case; others are of types and constants.
+fn bound_in(pattern: &str) -> Vec<String> {
+    let words = pattern.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let names = words.filter(|word| {
+        word.starts_with(char::is_lowercase) && !matches!(*word, "mut" | "ref" | "box")
+    });
+    names.map(str::to_string).collect()
 }
 
 /// An arm happens if the subject fits the pattern; one that takes all, if it fits none before.
