@@ -417,9 +417,8 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
                     continue;
                 }
                 let (rule, verdict, reason) = flags(&own, &words(&other.text));
-                if !reason.is_empty() {
-                    findings.push(finding(id(rule), object.clone(), verdict, sides, reason));
-                }
+                let told = finding(id(rule), object.clone(), verdict, sides, reason);
+                findings.extend(Some(told).filter(|told| !told.reason.is_empty()));
                 kept(file, command, &new[at], findings);
             }
             None => {
@@ -434,11 +433,16 @@ fn run(old: &[Placed], new: &[Placed], findings: &mut Vec<Finding>) {
         if known || !is_check(&command.text) || !files.contains(file.as_str()) {
             continue;
         }
-        let place = Side { file, line: command.line, text: &command.text };
-        let object = format!("{file}::{}", command.job);
-        let reason = format!("`{}` is run, too", command.text);
-        findings.push(finding(id("K01"), object, Verdict::Stronger, (None, Some(place)), reason));
+        findings.push(added(file, command));
     }
+}
+
+/// A check that was not there.
+fn added(file: &str, command: &Command) -> Finding {
+    let place = Side { file, line: command.line, text: &command.text };
+    let object = format!("{file}::{}", command.job);
+    let reason = format!("`{}` is run, too", command.text);
+    finding(id("K01"), object, Verdict::Stronger, (None, Some(place)), reason)
 }
 
 /// The name of a file without where it is; all of what stands for many: `./a/...`, `tests/*`.

@@ -71,16 +71,7 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
     // `#[case::name(1, 2)]` is a case, whatever it is called.
     let cased = annotation.path().starts_with("case.");
     let name = if cased { "case" } else { annotation.last_name() };
-    // Cases that are read from somewhere are drawn from there.
-    if let ("parametrize", [_, cases, ..]) = (name, annotation.args())
-        && !matches!(cases.value.kind, ExprKind::List(_))
-    {
-        super::generators::given(std::slice::from_ref(&cases.value), function);
-    }
-    if matches!(name, "strategy" | "given") {
-        let args: Vec<Expr> = annotation.args().iter().map(|arg| arg.value.clone()).collect();
-        super::generators::given(&args, function);
-    }
+    generated(annotation, name, function);
     let own = match name {
         "RepeatedTest" => "repetitions",
         "RetryingTest" | "flaky" | "retry" | "Retry" => "retries",
@@ -140,6 +131,20 @@ pub fn annotation(annotation: &Expr, function: &mut Function) {
     if matches!(name, "flaky" | "Retry" | "RetryingTest") && annotation.args().is_empty() {
         let line = annotation.line;
         push("retries", 1.0, line, function);
+    }
+}
+
+/// What an annotation says values are drawn from: `@given(…)`, `x in 0..9` of proptest.
+fn generated(annotation: &Expr, name: &str, function: &mut Function) {
+    // Cases that are read from somewhere are drawn from there.
+    if let ("parametrize", [_, cases, ..]) = (name, annotation.args())
+        && !matches!(cases.value.kind, ExprKind::List(_))
+    {
+        super::generators::given(std::slice::from_ref(&cases.value), function);
+    }
+    if matches!(name, "strategy" | "given") {
+        let args: Vec<Expr> = annotation.args().iter().map(|arg| arg.value.clone()).collect();
+        super::generators::given(&args, function);
     }
 }
 

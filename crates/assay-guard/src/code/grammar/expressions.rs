@@ -131,10 +131,7 @@ impl Reader<'_> {
                     None => ExprKind::Name(self.text(node).to_string()),
                 }
             }
-            "set" => {
-                let items = Expr::new(line(node), self.list(&parts));
-                set_of(items)
-            }
+            "set" => set_of(Expr::new(line(node), self.list(&parts))),
             kind if LISTS.contains(&kind) => self.list(&parts),
             "composite_literal" => match node.child_by_field_name("body") {
                 Some(body) => self.expr(body).kind,
@@ -145,10 +142,7 @@ impl Reader<'_> {
                 None => ExprKind::Other("array".into(), self.all(&parts)),
             },
             "generator_expression" | "list_comprehension" => self.each(node),
-            "set_comprehension" => {
-                let items = Expr::new(line(node), self.each(node));
-                set_of(items)
-            }
+            "set_comprehension" => set_of(Expr::new(line(node), self.each(node))),
             "lambda"
             | "arrow_function"
             | "function_expression"

@@ -50,10 +50,8 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             let callee = Expr::new(line_of(call), ExprKind::Member(of, call.method.to_string()));
             let args = call.args.iter().map(|a| Arg { name: None, value: expr(a, depth) });
             let whole = Expr::new(line_of(call), ExprKind::Call(Box::new(callee), args.collect()));
-            match &call.turbofish {
-                Some(kind) if call.method == "collect" => collected(kind, whole).kind,
-                _ => whole.kind,
-            }
+            let kind = call.turbofish.as_ref().filter(|_| call.method == "collect");
+            collected(&kind, whole).kind
         }
         syn::Expr::Field(access) => {
             let name = access.member.to_token_stream().to_string();
@@ -87,17 +85,19 @@ fn kind(expression: &syn::Expr, depth: usize) -> ExprKind {
             ExprKind::Lambda(names.collect(), statements::body(&closure.body, depth))
         }
         syn::Expr::Macro(called) => macro_call(&called.mac, depth),
-        syn::Expr::Let(fits) => {
-            let pattern = Expr::name(line_of(&fits.pat), fits.pat.to_token_stream().to_string());
-            let value = boxed(&fits.expr, depth);
-            ExprKind::Binary("instanceof".to_string(), value, Box::new(pattern))
-        }
+        syn::Expr::Let(fits) => fitting(fits, depth),
         syn::Expr::If(branch) => choice(branch, depth).unwrap_or_else(|| opaque(expression)),
         syn::Expr::Block(_) | syn::Expr::Async(_) | syn::Expr::Unsafe(_) | syn::Expr::Match(_) => {
             ExprKind::Lambda(Vec::new(), statements::body(expression, depth))
         }
         _ => opaque(expression),
     }
+}
+
+/// `let Some(x) = f()` as a condition: the value is of this form.
+fn fitting(fits: &syn::ExprLet, depth: usize) -> ExprKind {
+    let pattern = Expr::name(line_of(&fits.pat), fits.pat.to_token_stream().to_string());
+    ExprKind::Binary("instanceof".to_string(), boxed(&fits.expr, depth), Box::new(pattern))
 }
 
 /// What is collected into a set has no order: the type is all that tells.
