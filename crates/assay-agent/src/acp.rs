@@ -60,10 +60,12 @@ pub(crate) struct Conversation {
 pub(crate) fn converse(conversation: Conversation) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let work = move || {
-        let tell = conversation.tell.clone();
+        // An agent may leave as soon as nobody speaks to it: first it is told how the turn went.
+        let (tell, open) = (conversation.tell.clone(), conversation.outgoing.clone());
         let over = runtime.block_on(hold(conversation)).map_err(|error| error.to_string());
         // Nobody listens any more: then it does not matter.
         let _unheard = tell.send(Heard::TurnOver(over));
+        drop(open);
     };
     std::thread::Builder::new().name("agent-acp".to_string()).spawn(work).map(|_| ())
 }
