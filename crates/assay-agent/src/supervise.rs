@@ -274,6 +274,8 @@ impl<'a> Listener<'a> {
                 self.acp = None;
             }
             Heard::ErrEnd => self.err.ended = true,
+            // That a conversation breaks off when its agent is ended says nothing about the agent.
+            Heard::Event(_) if self.ending.is_some() => {}
             Heard::Event(event) => self.say(event),
             Heard::TurnOver(Ok(())) => {
                 self.goodbye = Some(Instant::now() + GOODBYE_TIME_MAX);
