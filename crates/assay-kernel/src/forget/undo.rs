@@ -1,8 +1,8 @@
 //! What was done and not synced, with how to take it back.
 //!
 //! Everything is done at once to the directory below. Before that, what it takes to undo it is
-//! noted here; a sync strikes notes out, a cut plays those that are left backwards. So a reader sees
-//! what was written, and if nobody cuts anything nothing is ever lost, whoever is killed.
+//! noted here; a sync strikes notes out, a cut plays those that are left backwards. So a reader
+//! sees what was written, and if nobody cuts anything nothing is ever lost, whoever is killed.
 //!
 //! What survives follows ext4: a sync of a file saves its contents and, because there is one
 //! journal, every change of names so far; the journal is also written after [`COMMIT_AFTER`], and
