@@ -109,3 +109,13 @@ fn variables_that_double_each_other_are_left_as_they_are_written() {
     let found = compare(&tree(&text), &tree(&text.replace("cargo test", "true")), &config);
     assert!(!found.is_empty(), "a recipe with such variables is still compared");
 }
+
+#[test]
+fn a_function_in_a_macro_has_its_line_also_in_a_file_that_is_broken() {
+    let text = "#[test]\nfn other() {\n    assert!(true);\n}\n\nproptest! {\n    #[test]\n    \
+                fn sums(n in 0..1000u&4) {\n        prop_assert_eq!(sum(n), n);\n    }\n}\n";
+    let tree = |text: &str| Tree::from([("tests/a.rs".to_string(), text.as_bytes().to_vec())]);
+    let found = compare(&tree(text), &tree(""), &Config::default());
+    let gone = found.iter().find(|finding| finding.object.ends_with("sums")).expect("it is gone");
+    assert_eq!(gone.old.as_ref().map(|place| place.line), Some(8), "{gone:?}");
+}

@@ -205,7 +205,7 @@ fn functions_in(tokens: &TokenStream, owner: &Owner, program: &mut Program, dept
                 }
             }
             (TokenTree::Ident(word), Some(TokenTree::Ident(name))) if word == "fn" => {
-                let place = (word.span().start().line, word.span().byte_range().start);
+                let place = (word.span().start().line.max(1), word.span().byte_range().start);
                 let (item, after) = function_at(&trees, at, name.to_string(), owner, place);
                 if let Some(mut item) = item {
                     // What configures the whole macro stays for the functions that follow.
