@@ -46,22 +46,28 @@ fn beside_a_peer(rows: &[Row], times: &Path) {
             Some((file, micros / 1e6))
         })
         .collect();
+    println!("beside the peer, which stops at the first refuted object:");
+    beside("--fail-fast, the same question", rows, &peer, |row| row.first_s);
+    beside("every object decided", rows, &peer, |row| row.everything_s);
+}
+
+/// One way of asking us, beside the peer.
+fn beside(asked: &str, rows: &[Row], peer: &HashMap<&str, f64>, ours_s: fn(&Row) -> f64) {
     let both = || rows.iter().filter_map(|row| Some((row, *peer.get(row.file.as_str())?)));
-    let (ours, theirs) = both().fold((0.0, 0.0), |(ours, theirs), (row, peer_s)| {
-        (ours + row.everything_s, theirs + peer_s)
-    });
+    let (ours, theirs) = both()
+        .fold((0.0, 0.0), |(ours, theirs), (row, peer_s)| (ours + ours_s(row), theirs + peer_s));
+    let least = both().map(|(row, peer_s)| peer_s / ours_s(row)).fold(f64::MAX, f64::min);
     println!(
-        "beside the peer: {} files, {:.2} ms and {:.1} ms, {:.0} times as long",
+        "  {asked}: {} files, {:.2} ms, peer {:.1} ms, {:.0} times as long; {least:.1} times where \
+         it does best",
         both().count(),
         ours * 1e3,
         theirs * 1e3,
         theirs / ours
     );
-    let least = both().map(|(row, peer_s)| peer_s / row.everything_s).fold(f64::MAX, f64::min);
-    println!("  on the file where the peer does best it takes {least:.1} times as long as we do");
-    for (row, peer_s) in both().filter(|(row, peer_s)| *peer_s < row.everything_s) {
-        let (ours, theirs) = (row.everything_s * 1e6, peer_s * 1e6);
-        println!("  SLOWER than the peer: {} {ours:.1} µs, peer {theirs:.1} µs", row.file);
+    for (row, peer_s) in both().filter(|(row, peer_s)| *peer_s < ours_s(row)) {
+        let (ours, theirs) = (ours_s(row) * 1e6, peer_s * 1e6);
+        println!("    SLOWER than the peer: {} {ours:.1} µs, peer {theirs:.1} µs", row.file);
     }
 }
 
