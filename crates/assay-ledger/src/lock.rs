@@ -58,7 +58,10 @@ impl Owner {
         if this.boot_id.is_none() || self.boot_id.is_none() || self.start_ticks.is_none() {
             return false;
         }
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        let stat = match std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) {
+            Ok(stat) => stat,
+            Err(error) => return error.kind() == io::ErrorKind::NotFound,
+        };
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let is_dead = fields.trim_start().starts_with(['Z', 'X']);
         let start = fields.split_ascii_whitespace().nth(19).and_then(|text| text.parse().ok());

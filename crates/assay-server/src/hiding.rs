@@ -13,8 +13,9 @@ pub fn hide(text: &str, secret: &str) -> String {
 fn spellings(secret: &str) -> Vec<String> {
     let form: String = byte_serialize(secret.as_bytes()).collect();
     let url = form.replace('+', "%20");
-    let json = serde_json::to_string(secret).unwrap_or_default();
-    let json = json.trim_matches('"').to_string();
+    // Without the quotes around it; those that it has itself stay.
+    let quoted = serde_json::Value::from(secret).to_string();
+    let json = quoted[1..quoted.len() - 1].to_string();
     let slashed = json.replace('/', "\\/");
     let lower = |text: &str| {
         let mut parts = text.split('%');
@@ -49,6 +50,7 @@ mod tests {
             ("q\"ü/", r#"q\"ü/"#),
             ("q\"ü/", r#"q\"ü\/"#),
             ("q\"ü/", "q%22%C3%BC%2F"),
+            ("\"q\"", r#"\"q\""#),
         ];
         for (secret, spelled) in cases {
             let hidden = hide(&format!("<{spelled}> and {spelled}"), secret);

@@ -56,6 +56,7 @@ pub(super) fn moment(time: Option<TimeOrNow>) -> Timespec {
         None => special(rustix::fs::UTIME_OMIT),
         Some(TimeOrNow::Now) => special(rustix::fs::UTIME_NOW),
         Some(TimeOrNow::SpecificTime(time)) => {
+            // What is said to be older than 1970 is as old as 1970.
             let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
             let tv_sec = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
             Timespec { tv_sec, tv_nsec: i64::from(since.subsec_nanos()) }

@@ -56,10 +56,9 @@ impl fmt::Debug for Forgetful {
 }
 
 impl Forgetful {
-    /// Mounts at `point`; everything lies in `store`, a new directory.
+    /// Mounts at `point`; everything lies in `store`, an empty directory.
     pub(crate) fn mount(store: &Path, point: &Path) -> io::Result<Forgetful> {
         let [tree, graves] = ["tree", "graves"].map(|part| store.join(part));
-        std::fs::create_dir(store)?;
         std::fs::create_dir(&tree)?;
         std::fs::create_dir(&graves)?;
         let table = Table::new(Inodes::new(held(&tree)?), undo::Log::new(held(&graves)?));

@@ -131,6 +131,7 @@ impl Volume {
     /// not exist; both should lie below the directory of a run. It is as large as what `store` lies
     /// on.
     pub fn forgetful(store: &Path, mount_point: &Path) -> Result<Volume, VolumeError> {
+        std::fs::create_dir(store).map_err(at(store, "make"))?;
         let mount_point = point(mount_point)?;
         let mounted = Forgetful::mount(store, &mount_point);
         let medium = Medium::Forgetful(mounted.map_err(VolumeError::forgetful(&mount_point))?);

@@ -81,9 +81,7 @@ impl PostgresStore {
             }
         }
     }
-}
 
-impl PostgresStore {
     /// Keys are bytes there, and texts here.
     fn texts(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Result<Vec<Pair>, StoreError> {
         let text = |key: Vec<u8>| {
