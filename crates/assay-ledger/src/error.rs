@@ -103,6 +103,14 @@ pub enum Break {
         /// What is wrong with it.
         what: String,
     },
+    /// A byte of the database is another, where no event stands.
+    #[error(
+        "the database is not, byte by byte, what was put away: a place that holds no event changed"
+    )]
+    Bytes,
+    /// The file `seal` is neither of what a writer writes.
+    #[error("the file `seal` cannot be read")]
+    Seal,
     /// A blob is gone.
     #[error("the blob {sha256}, which event {seq} names, is not there")]
     BlobMissing {

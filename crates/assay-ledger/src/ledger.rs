@@ -8,7 +8,9 @@ use crate::event::{BLOBS_MAX, Entry, NewEvent, Seq, UnixMillis};
 use crate::head::{self, Head};
 use crate::lock::Lock;
 use crate::reader::runtime;
+use crate::seal;
 use crate::store::{Access, DATABASE_NAME, Store};
+use crate::verify::verify;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
@@ -63,6 +65,10 @@ impl Ledger {
         blobs.prepare()?;
         let noted = noted_or_new(directory)?;
         let runtime = runtime(directory)?;
+        // All of it says where it is broken; the seal alone says only that it is.
+        seal::check(directory).map_err(|error| verify(directory).err().unwrap_or(error))?;
+        // Before the database is opened to write: whoever closes it may move its log.
+        seal::take_off(directory)?;
         let mut store = runtime.block_on(Store::open(directory, Access::Write))?;
         sync_directory(directory)?;
         let (mut tip, mut entries) = (Tip::START, Vec::new());
@@ -169,8 +175,11 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        if let Some(store) = self.store.take() {
-            self.runtime.block_on(store.close());
+        let Some(store) = self.store.take() else { return };
+        let closed = self.runtime.block_on(store.close());
+        if closed.is_ok() && self.state == State::Good {
+            // What was acknowledged is durable already; without a seal it is open, which is true.
+            let _is_sealed = seal::put_on(&self.directory);
         }
     }
 }

@@ -41,6 +41,7 @@ pub mod keyed;
 mod ledger;
 mod lock;
 mod reader;
+mod seal;
 mod store;
 mod verify;
 
@@ -51,5 +52,6 @@ pub use event::{Entry, KIND_BYTES_MAX, NewEvent, PAYLOAD_BYTES_MAX, Seq, UnixMil
 pub use ledger::{EVENTS_AT_ONCE_MAX, Ledger, Opened};
 pub use lock::{Lock, LockError, Owner};
 pub use reader::Reader;
+pub use seal::Seal;
 pub use store::FORMAT_VERSION;
 pub use verify::{Verified, verify};

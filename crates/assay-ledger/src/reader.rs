@@ -79,7 +79,8 @@ impl Drop for Reader {
     /// have the next reader believe what they no longer hold.
     fn drop(&mut self) {
         if let Some(store) = self.store.take() {
-            self.runtime.block_on(store.close());
+            // Nothing was written.
+            let _is_closed = self.runtime.block_on(store.close());
         }
     }
 }

@@ -11,6 +11,8 @@ use std::time::Duration;
 /// The format that is written. A ledger with a higher one is refused.
 pub const FORMAT_VERSION: i64 = 1;
 pub(crate) const DATABASE_NAME: &str = "ledger.sqlite";
+/// What SQLite calls its write-ahead log.
+pub(crate) const LOG_NAME: &str = "ledger.sqlite-wal";
 /// `ALed` in the header of the file: whose database this is.
 const APPLICATION_ID: i64 = 0x414c_6564;
 /// How long a statement may wait for another program that has the database locked.
@@ -206,9 +208,9 @@ impl Store {
     }
 
     /// Closes it, which moves the write-ahead log into the database.
-    pub(crate) async fn close(self) {
-        // What was acknowledged is durable already.
-        let _left_in_the_log = self.connection.close().await;
+    pub(crate) async fn close(self) -> Result<(), LedgerError> {
+        let closed = self.connection.close().await;
+        closed.map_err(|error| trouble(&self.directory, "close", error))
     }
 
     async fn number(&mut self, sql: &'static str) -> Result<i64, LedgerError> {

@@ -7,6 +7,7 @@ use crate::event::Entry;
 use crate::head;
 use crate::ledger::{check_blobs, check_head, hash_at};
 use crate::reader::Reader;
+use crate::seal::{self, Seal};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -21,11 +22,13 @@ pub struct Verified {
     pub blobs: u64,
     /// Blobs that no event names, as a writer leaves them that was killed before it appended.
     pub unnamed_blobs: u64,
+    /// Whether every byte of the database counts, or what the events say alone.
+    pub seal: Seal,
     /// The events, to be asked further.
     pub entries: Vec<Entry>,
 }
 
-/// Reads all of a ledger, pages, chain and blobs, and says where it is broken first. Changes
+/// Reads all of a ledger, pages, chain, blobs and seal, and says where it is broken first. Changes
 /// nothing, and needs no lock: what a writer appends meanwhile is not looked at.
 ///
 /// # Errors
@@ -48,6 +51,8 @@ pub fn verify(directory: &Path) -> Result<Verified, LedgerError> {
         blobs.check(sha256)?;
         unnamed_blobs += u64::from(!named.contains(&sha256));
     }
+    // Last: what stands above says more exactly what is wrong.
+    let seal = seal::check(directory)?;
     let (events, head) = (tip.seq.0, tip.hash);
-    Ok(Verified { events, head, blobs: named.len() as u64, unnamed_blobs, entries })
+    Ok(Verified { events, head, blobs: named.len() as u64, unnamed_blobs, seal, entries })
 }

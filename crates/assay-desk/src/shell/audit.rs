@@ -6,7 +6,7 @@ use crate::contract::{self, CommandSpec, Contract, Level, Score, Story};
 use crate::event::{Checked, Event, Evidence, Step, Terminal};
 use crate::facts::Facts;
 use crate::results;
-use assay_ledger::{Reader, verify};
+use assay_ledger::{Reader, Seal, verify};
 use std::path::Path;
 
 /// What was found.
@@ -18,6 +18,9 @@ pub struct Audit {
     pub blobs: u64,
     /// The hash of the last event: it stands for the whole record.
     pub head: String,
+    /// Whether every byte of the record is what the last Leader left; a Leader that runs, or was
+    /// killed, has not left it yet, and then what the events say is what counts.
+    pub sealed: bool,
     /// How the campaign ended, if it did.
     pub terminal: Option<Terminal>,
     /// What does not add up; nothing if all is well.
@@ -36,6 +39,7 @@ pub fn audit(directory: &Path) -> Result<Audit, CampaignError> {
         events: verified.events,
         blobs: verified.blobs,
         head: verified.head.to_string(),
+        sealed: verified.seal == Seal::Whole,
         terminal: None,
         wrong: Vec::new(),
         recomputed: 0,

@@ -1,7 +1,7 @@
 //! What holds although somebody, or a disk, changes bytes.
 
 use crate::support::{copy, entries, fill};
-use assay_ledger::{Break, Entry, Ledger, LedgerError, Seq, verify};
+use assay_ledger::{Break, Entry, Ledger, LedgerError, Seal, Seq, verify};
 use proptest::prelude::*;
 use sqlx::{Connection, SqliteConnection};
 use std::path::{Path, PathBuf};
@@ -45,23 +45,66 @@ fn noticed_or_nothing(
     }
 }
 
+/// Every single one: events, free space, header, head, seal and blobs.
 #[test]
-fn no_byte_of_head_and_blobs_can_change_unnoticed() {
+fn no_byte_of_a_ledger_that_was_closed_can_change_unnoticed() {
     let directory = tempfile::tempdir().expect("a directory");
     fill(directory.path(), EVENTS);
-    let before = entries(directory.path());
+    assert_eq!(verify(directory.path()).expect("whole").seal, Seal::Whole);
     let mut tried = 0;
     for file in files(directory.path()) {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        if name.starts_with("ledger.sqlite") || name == "lock" {
+        // Says who writes, and holds nothing; the other is SQLite's, and made anew.
+        if name == "lock" || name.ends_with("-shm") {
             continue;
         }
-        for at in 0..std::fs::read(&file).expect("readable").len() {
-            assert!(noticed_or_nothing(directory.path(), &file, at, 1, &before), "{name} {at}");
+        let mut bytes = std::fs::read(&file).expect("readable");
+        for at in 0..bytes.len() {
+            bytes[at] ^= 1;
+            std::fs::write(&file, &bytes).expect("ours");
+            assert!(verify(directory.path()).is_err(), "{name} byte {at}");
+            bytes[at] ^= 1;
             tried += 1;
         }
+        std::fs::write(&file, &bytes).expect("ours");
     }
-    assert!(tried > 85, "the head alone has 86 bytes, and there are three blobs: {tried}");
+    assert!(tried > 8192, "two pages, a head, a seal and three blobs: {tried}");
+    assert_eq!(verify(directory.path()).expect("as it was").seal, Seal::Whole);
+}
+
+#[test]
+fn a_byte_that_holds_nothing_keeps_a_ledger_from_being_opened() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), EVENTS);
+    let file = directory.path().join("ledger.sqlite");
+    let mut bytes = std::fs::read(&file).expect("readable");
+    // Reserved for expansion in the header of SQLite, and zero.
+    bytes[75] ^= 1;
+    std::fs::write(&file, &bytes).expect("ours");
+    assert_broken(&verify(directory.path()).expect_err("found"), &Break::Bytes);
+    assert_broken(&Ledger::open(directory.path()).expect_err("refused"), &Break::Bytes);
+    assert_broken(&verify(directory.path()).expect_err("still there"), &Break::Bytes);
+}
+
+#[test]
+fn a_seal_is_taken_off_before_anything_changes_and_comes_back() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 3);
+    let mut ledger = Ledger::open(directory.path()).expect("a ledger").ledger;
+    assert_eq!(verify(directory.path()).expect("good").seal, Seal::Open);
+    ledger.append(assay_ledger::UnixMillis(1), crate::support::event(3)).expect("appended");
+    // What `kill -9` leaves.
+    let killed = tempfile::tempdir().expect("a directory");
+    copy(directory.path(), killed.path());
+    drop(ledger);
+    assert_eq!(verify(directory.path()).expect("good").seal, Seal::Whole);
+    assert_eq!(verify(killed.path()).expect("good").seal, Seal::Open);
+    drop(Ledger::open(killed.path()).expect("taken up").ledger);
+    let taken_up = verify(killed.path()).expect("good");
+    assert_eq!((taken_up.seal, taken_up.events), (Seal::Whole, 4));
+    // An earlier Assay left none.
+    std::fs::remove_file(killed.path().join("seal")).expect("there");
+    assert_eq!(verify(killed.path()).expect("good").seal, Seal::Open);
 }
 
 /// Where the text of a field of each event stands in the file of the database.

@@ -12,7 +12,8 @@ const JUDGE: &str = "verdict \"$good\"";
 /// A campaign that gets no further than this many Leaders is stuck.
 const LEADERS_MAX: usize = 200;
 
-/// Bytes are changed at the ends of this many equal parts of each file.
+/// Bytes are changed at the ends of this many equal parts of each file. Every single byte is tried
+/// where the ledger itself is tested; here it is whether the command asks it.
 const PARTS: usize = 4;
 
 /// What kind of transition an event is: numbers and hashes do not matter.
@@ -56,7 +57,10 @@ fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
         leader.wait().expect("it ends");
         let verified = bench.ask(&["verify", "small"]);
         assert_eq!(verified.code, Some(0), "after {due:?}: {}{}", verified.out, verified.err);
+        assert!(verified.out.contains("not sealed"), "after {due:?}: {}", verified.out);
     }
+    let verified = bench.ask(&["verify", "small"]);
+    assert!(verified.out.contains("every byte is what the last Leader left"), "{}", verified.out);
     assert_eq!(ended, Some(0), "{}", bench.status());
     assert!(killed.len() >= 40, "{} transitions: {killed:#?}", killed.len());
     assert_eq!(criteria(&bench), criteria(&whole));

@@ -185,7 +185,7 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
     if format == OutputFormat::Json {
         let value = serde_json::json!({
             "holds": holds, "events": audit.events, "blobs": audit.blobs, "head": audit.head,
-            "recomputed": audit.recomputed, "terminal": audit.terminal, "wrong": audit.wrong,
+            "sealed": audit.sealed, "recomputed": audit.recomputed, "terminal": audit.terminal, "wrong": audit.wrong,
         });
         anstream::println!("{value}");
     } else {
@@ -198,12 +198,24 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
             audit.blobs,
             audit.recomputed
         );
+        anstream::println!("         {}", covered(audit.sealed));
         for wrong in &audit.wrong {
             anstream::println!("         {wrong}");
         }
         anstream::println!("head     {}", audit.head);
     }
     Ok(if holds { Exit::Upheld } else { Exit::Refuted })
+}
+
+/// What was compared.
+fn covered(sealed: bool) -> &'static str {
+    match sealed {
+        true => "every byte is what the last Leader left",
+        false => {
+            "not sealed (a Leader runs, or was killed): what the events say was checked, unused \
+             bytes were not"
+        }
+    }
 }
 
 /// All campaigns of this repository. A record that cannot be read is not one that was not begun.
