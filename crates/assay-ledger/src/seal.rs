@@ -4,12 +4,12 @@
 //! Neither covers bytes that hold nothing: free space in a page, counters in the header. A change
 //! there does no harm, and whoever is told that nothing changed wants to know it all the same. So
 //! the last thing a writer does is to write down the SHA-256 of the whole file, and the first thing
-//! the next one does is to take that back, before it changes a byte. A writer that was killed leaves
-//! no seal: then bytes that hold nothing are not covered until the next one has closed.
+//! the next one does is to take that back, before it changes a byte. A killed writer leaves no
+//! seal: then bytes that hold nothing are not covered until the next one has closed.
 //!
-//! One line: `sealed` or `opened`, a space, the length in 20 digits, a space, the hash, a line feed;
-//! of an opened one both are zeros. Both are of one length and in one page, so a kill tears neither,
-//! and no single byte makes one of the other.
+//! One line: `sealed` or `opened`, a space, the length in 20 digits, a space, the hash, a line
+//! feed; of an opened one both are zeros. Both are of one length and in one page, so a kill tears
+//! neither, and no single byte makes one of the other.
 
 use crate::blobs::sync_directory;
 use crate::digest::Digest;

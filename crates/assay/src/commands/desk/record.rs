@@ -185,7 +185,8 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
     if format == OutputFormat::Json {
         let value = serde_json::json!({
             "holds": holds, "events": audit.events, "blobs": audit.blobs, "head": audit.head,
-            "sealed": audit.sealed, "recomputed": audit.recomputed, "terminal": audit.terminal, "wrong": audit.wrong,
+            "sealed": audit.sealed, "recomputed": audit.recomputed,
+            "terminal": audit.terminal, "wrong": audit.wrong,
         });
         anstream::println!("{value}");
     } else {
