@@ -81,12 +81,12 @@ Block == Goes("ending", 0, 0, 0, "blocked")
 
 \* Between two things: the whole is checked when every story is verified; the next Worker is
 \* sent out while there is a budget; time and tokens can be used up at any moment.
-Settle(v, t, c) ==
+Settle(v, t, c, i) ==
     \/ /\ AllVerified(v)
        /\ Goes("checking", 0, t, 0, "none")
        /\ checked' = [c EXCEPT ![0] = Nowhere]
     \/ /\ ~AllVerified(v)
-       /\ iteration < MaxIterations
+       /\ i < MaxIterations
        /\ Goes("idle", 0, 0, 0, "none")
        /\ checked' = c
     \/ /\ Goes("ending", 0, 0, 0, "timeout")
@@ -142,7 +142,7 @@ Claim(t) ==
 Unfinished ==
     /\ phase = "working"
     /\ mishaps' = 0
-    /\ Settle(verified, tip, checked)
+    /\ Settle(verified, tip, checked, iteration)
     /\ UNCHANGED <<verified, tip, agreed>>
     /\ UNCHANGED <<iteration, failures, lost, voids, questions, amends>>
 
@@ -170,10 +170,17 @@ Tamper ==
     /\ Block
     /\ UNCHANGED <<verified, tip, checked, agreed, counters>>
 
+\* A command that the Leader runs changed what it must not, or left what cannot be moved away.
+Spoil ==
+    /\ phase \in {"checking", "citing"}
+    /\ Block
+    /\ UNCHANGED <<verified, tip, checked, agreed, counters>>
+
 \* An agent came back without a result: the Worker's turn is over, a Verifier is sent again.
-NoResult ==
+\* i is how many Workers count against the budget.
+NoResult(i) ==
     \/ /\ phase = "working"
-       /\ Settle(verified, tip, checked)
+       /\ Settle(verified, tip, checked, i)
     \/ /\ phase = "verifying"
        /\ Again("judging")
        /\ UNCHANGED checked
@@ -182,24 +189,26 @@ Mishap ==
     /\ phase \in {"working", "verifying"}
     /\ mishaps' = mishaps + 1
     /\ \/ /\ mishaps + 1 < MaxMishaps
-          /\ NoResult
+          /\ NoResult(iteration)
        \/ /\ mishaps + 1 >= MaxMishaps
           /\ Block
           /\ UNCHANGED checked
     /\ UNCHANGED <<verified, tip, agreed>>
     /\ UNCHANGED <<iteration, failures, lost, voids, questions, amends>>
 
-\* The Leader dies while an agent is out; what the agent did does not count.
+\* The Leader dies while an agent is out; what the agent did does not count, not even against the
+\* budget of Workers.
 LeaderDies ==
     /\ phase \in {"working", "verifying"}
     /\ lost' = lost + 1
+    /\ iteration' = IF phase = "working" THEN iteration - 1 ELSE iteration
     /\ \/ /\ lost + 1 < MaxLost
-          /\ NoResult
+          /\ NoResult(iteration')
        \/ /\ lost + 1 >= MaxLost
           /\ Block
           /\ UNCHANGED checked
     /\ UNCHANGED <<verified, tip, agreed>>
-    /\ UNCHANGED <<iteration, failures, mishaps, voids, questions, amends>>
+    /\ UNCHANGED <<failures, mishaps, voids, questions, amends>>
 
 ----------------------------------------------------------------------------
 \* The gate. That some of its checks are done is no step here: only the last one counts.
@@ -293,13 +302,13 @@ Accept ==
     /\ verified' = [verified EXCEPT ![scope] = at]
     /\ tip' = at
     /\ failures' = 0
-    /\ Settle(verified', at, checked)
+    /\ Settle(verified', at, checked, iteration)
     /\ UNCHANGED agreed
     /\ UNCHANGED <<iteration, mishaps, lost, voids, questions, amends>>
 
 IssueFix ==
     /\ phase = "fixing"
-    /\ Settle(verified, tip, checked)
+    /\ Settle(verified, tip, checked, iteration)
     /\ UNCHANGED <<verified, tip, agreed, counters>>
 
 \* A person changes a story: what was shown of it and of the whole is to be shown again.
@@ -311,7 +320,7 @@ Amend(s) ==
     /\ amends' = amends + 1
     /\ verified' = [verified EXCEPT ![s] = Nowhere]
     /\ agreed' = {a \in agreed : a[1] # 0}
-    /\ Settle(verified', tip, [checked EXCEPT ![s] = Nowhere, ![0] = Nowhere])
+    /\ Settle(verified', tip, [checked EXCEPT ![s] = Nowhere, ![0] = Nowhere], iteration)
     /\ UNCHANGED tip
     /\ UNCHANGED <<iteration, failures, mishaps, lost, voids, questions>>
 
@@ -340,6 +349,7 @@ Lead ==
     \/ Rejected
     \/ GiveUp
     \/ Tamper
+    \/ Spoil
     \/ Mishap
     \/ LeaderDies
     \/ PassChecks

@@ -5,7 +5,7 @@
 //! offered: an agent uses its own. It is allowed what it asks for, because what it may do is
 //! decided by the sandbox, not by asking.
 
-use crate::event::{AgentEvent, RateLimit, shortened};
+use crate::event::{AgentEvent, RateLimit, Usage, call_id, shortened};
 use crate::streams::Heard;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
@@ -13,7 +13,7 @@ use agent_client_protocol::v1::schema::{
     ContentBlock, InitializeRequest, NewSessionRequest, PermissionOptionKind, PromptRequest,
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SelectedPermissionOutcome, SessionNotification, SessionUpdate, StopReason, TextContent,
-    ToolCallStatus,
+    ToolCallId, ToolCallStatus, UsageUpdate,
 };
 use agent_client_protocol::{Agent, Client, Error, Lines};
 use futures::StreamExt;
@@ -142,10 +142,13 @@ fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
         ContentBlock::Text(text) => Some(text.text),
         _ => None,
     };
-    let result = |status: ToolCallStatus| match status {
-        ToolCallStatus::Completed => Some(AgentEvent::ToolResult { ok: true }),
-        ToolCallStatus::Failed => Some(AgentEvent::ToolResult { ok: false }),
-        _ => None,
+    let result = |id: &ToolCallId, status: ToolCallStatus| {
+        let ok = match status {
+            ToolCallStatus::Completed => true,
+            ToolCallStatus::Failed => false,
+            _ => return None,
+        };
+        Some(AgentEvent::ToolResult { id: call_id(&id.0), ok })
     };
     match update {
         // Whole: for some who listen this is the answer, and an agent may give it in one piece.
@@ -158,12 +161,21 @@ fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
         }
         SessionUpdate::ToolCall(call) => {
             let name = shortened(&call.title);
-            let used = AgentEvent::ToolUse { name, detail: String::new() };
+            let id = call_id(&call.tool_call_id.0);
+            let used = AgentEvent::ToolUse { id, name, detail: String::new() };
             // It may have ended before it is told.
-            [Some(used), result(call.status)].into_iter().flatten().collect()
+            [Some(used), result(&call.tool_call_id, call.status)].into_iter().flatten().collect()
         }
         SessionUpdate::ToolCallUpdate(update) => {
-            update.fields.status.and_then(result).into_iter().collect()
+            let ended = |status| result(&update.tool_call_id, status);
+            update.fields.status.and_then(ended).into_iter().collect()
+        }
+        // What is in the context is not what was used; what it has cost so far is.
+        SessionUpdate::UsageUpdate(UsageUpdate { cost: Some(cost), .. })
+            if cost.currency == "USD" && cost.amount.is_finite() && cost.amount >= 0.0 =>
+        {
+            let cost_usd = Some(cost.amount);
+            vec![AgentEvent::Usage(Usage { cost_usd, ..Usage::default() })]
         }
         _ => Vec::new(),
     }
@@ -226,6 +238,38 @@ fn waited(data: &Value) -> RateLimit {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn heard(update: Value) -> Vec<AgentEvent> {
+        understood(serde_json::from_value(update).expect("an update of the protocol"))
+    }
+
+    #[test]
+    fn a_call_and_its_result_have_the_name_that_the_agent_gave_it() {
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c7", "title": "look"});
+        let (id, name, detail) = (Some("c7".to_string()), "look".to_string(), String::new());
+        let used = AgentEvent::ToolUse { id: id.clone(), name, detail };
+        assert_eq!(heard(call), [used]);
+        let update = |status: &str| {
+            heard(json!({"sessionUpdate": "tool_call_update", "toolCallId": "c7",
+                "status": status}))
+        };
+        assert_eq!(update("in_progress"), []);
+        assert_eq!(update("completed"), [AgentEvent::ToolResult { id: id.clone(), ok: true }]);
+        assert_eq!(update("failed"), [AgentEvent::ToolResult { id, ok: false }]);
+    }
+
+    #[test]
+    fn what_it_cost_is_taken_in_dollars() {
+        let update = |amount: f64, currency: &str| {
+            heard(json!({"sessionUpdate": "usage_update", "used": 53000, "size": 200000,
+                "cost": {"amount": amount, "currency": currency}}))
+        };
+        let usage = Usage { cost_usd: Some(0.045), ..Usage::default() };
+        assert_eq!(update(0.045, "USD"), [AgentEvent::Usage(usage)]);
+        assert_eq!((update(3.0, "credits"), update(-1.0, "USD")), (Vec::new(), Vec::new()));
+        let silent = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2});
+        assert_eq!(heard(silent), []);
+    }
 
     #[test]
     fn what_an_error_says_with_fields_decides_whether_to_come_back() {

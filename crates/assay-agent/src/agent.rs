@@ -7,6 +7,7 @@ use crate::environment;
 use crate::event::{AgentEvent, Usage};
 use crate::keeper::{Helper, Plan, REPORT_NAME};
 use crate::outcome::Outcome;
+use crate::output::Written;
 use crate::sandbox::Protection;
 use crate::supervise::{Run, Talk, supervise};
 use crate::task::Task;
@@ -38,6 +39,11 @@ pub struct Ran {
     pub stdout_tail: String,
     /// The end of its standard error; `stderr.log`.
     pub stderr_tail: String,
+    /// The end of its standard output, as much as the task keeps, byte by byte. No file that the
+    /// run could have changed.
+    pub stdout: Vec<u8>,
+    /// The same of its standard error.
+    pub stderr: Vec<u8>,
     /// Processes it had left running, which were ended.
     pub stragglers: u32,
     /// How long it took.
@@ -72,10 +78,14 @@ impl ProcessAgent {
         absent(std::fs::remove_dir_all(&temporary))?;
         std::fs::create_dir(&temporary)?;
         let home = std::env::var_os("HOME").map(PathBuf::from);
+        let writable = environment::writable(&self.config, task, &temporary, home.as_deref());
+        let mut hidden = task.hidden.clone();
+        hidden.shown.extend(writable.iter().cloned());
         let plan = Plan {
             parent: std::process::id(),
             argv: self.argv()?,
-            writable: environment::writable(&self.config, task, &temporary, home.as_deref()),
+            writable,
+            hidden,
             sandbox: task.sandbox,
         };
         plan.write(&task.log)?;
@@ -141,8 +151,8 @@ impl Agent for ProcessAgent {
             protection: Protection::None { why: "it was not started".to_string() },
             usage: None,
             output_bytes: 0,
-            stdout_tail: String::new(),
-            stderr_tail: String::new(),
+            stdout: Written::default(),
+            stderr: Written::default(),
             stragglers: 0,
         });
         Ran {
@@ -150,8 +160,10 @@ impl Agent for ProcessAgent {
             protection: run.protection,
             usage: run.usage,
             output_bytes: run.output_bytes,
-            stdout_tail: run.stdout_tail,
-            stderr_tail: run.stderr_tail,
+            stdout_tail: run.stdout.tail,
+            stderr_tail: run.stderr.tail,
+            stdout: run.stdout.kept,
+            stderr: run.stderr.kept,
             stragglers: run.stragglers,
             time: start.elapsed(),
         }

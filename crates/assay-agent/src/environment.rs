@@ -33,6 +33,8 @@ const CLAUDE: [&str; 4] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"];
 /// A fresh context has no memory of earlier ones, and leaves none to later ones.
 const CLAUDE_FORGETS: &str = "CLAUDE_CODE_DISABLE_AUTO_MEMORY";
+/// What Python compiles is not part of anybody's work, and would lie among it.
+const PYTHON_LEAVES_NOTHING: &str = "PYTHONDONTWRITEBYTECODE";
 const CODEX: [&str; 4] = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 /// Where these programs keep their sessions; without it they do not start.
 const CLAUDE_PLACES: [&str; 2] = ["~/.claude", "~/.claude.json"];
@@ -56,6 +58,7 @@ pub(crate) fn variables(
     if matches!(config.engine, Engine::Claude { .. }) {
         all.insert(CLAUDE_FORGETS.to_string(), "1".into());
     }
+    all.insert(PYTHON_LEAVES_NOTHING.to_string(), "1".into());
     for (name, value) in &task.variables {
         all.insert(format!("ASSAY_{}", name.to_uppercase()), value.into());
     }
@@ -108,6 +111,7 @@ mod tests {
         assert!(has("PATH") && has("ANTHROPIC_API_KEY") && has("EXTRA"), "{all:?}");
         assert!(!has("UNSET") && !has("OPENAI_API_KEY") && !has("SECRET"), "{all:?}");
         assert_eq!((&all["ASSAY_NONCE"], &all[CLAUDE_FORGETS]), (&"7".into(), &"1".into()));
+        assert_eq!(all[PYTHON_LEAVES_NOTHING], "1");
         assert_eq!((&all["ASSAY_DROP_BOX"], &all["TMPDIR"]), (&"/d".into(), &"/t".into()));
     }
 

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// Client Protocol is whole, as long as a line may be.
 pub const TEXT_BYTES_MAX: usize = 16 << 10;
 
+/// The longest name of a call, in bytes; the rest of it is dropped.
+const CALL_ID_BYTES_MAX: usize = 1 << 10;
+
 /// Something an agent did or said. For screens and logs: nothing is decided by it, except that a
 /// [rate limit](AgentEvent::Failed) makes a failure one that may be tried again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -31,6 +34,9 @@ pub enum AgentEvent {
     },
     /// It uses a tool.
     ToolUse {
+        /// What the agent calls this call, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// Which.
         name: String,
         /// On what, in short.
@@ -38,6 +44,9 @@ pub enum AgentEvent {
     },
     /// A tool has answered.
     ToolResult {
+        /// Of which call, if the agent says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// Whether it did what it should.
         ok: bool,
     },
@@ -137,12 +146,22 @@ impl RateLimit {
 
 /// The beginning of a text, cut between characters.
 pub(crate) fn shortened(text: &str) -> String {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
+    let kept = beginning(text, TEXT_BYTES_MAX);
+    let more = if kept.len() < text.len() { "…" } else { "" };
+    format!("{kept}{more}")
+}
+
+/// The name of a call.
+pub(crate) fn call_id(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| beginning(text, CALL_ID_BYTES_MAX).to_string())
+}
+
+fn beginning(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let more = if end < text.len() { "…" } else { "" };
-    format!("{}{more}", &text[..end])
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -60,33 +60,46 @@ impl Lines {
     }
 }
 
-/// A file with the beginning and the end of what was written, and how much there was.
+/// A file with the beginning and the end of what was written, and how much there was. What counts
+/// is in memory, too: whoever was run may be able to change the file.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: File,
     pub bytes: u64,
-    tail: VecDeque<u8>,
+    end: VecDeque<u8>,
+    end_bytes_max: usize,
+}
+
+/// The end of what was written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Written {
+    /// As much as was to be kept.
+    pub kept: Vec<u8>,
+    /// At most [`TAIL_BYTES_MAX`] of it, to be shown.
+    pub tail: String,
 }
 
 impl Log {
-    pub(crate) fn create(path: &Path) -> io::Result<Log> {
-        Ok(Log { file: File::create(path)?, bytes: 0, tail: VecDeque::new() })
+    pub(crate) fn create(path: &Path, kept_bytes: usize) -> io::Result<Log> {
+        let (end, end_bytes_max) = (VecDeque::new(), kept_bytes.max(TAIL_BYTES_MAX));
+        Ok(Log { file: File::create(path)?, bytes: 0, end, end_bytes_max })
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         let room = LOG_HEAD_BYTES_MAX.saturating_sub(self.bytes);
         let head = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         self.bytes += bytes.len() as u64;
-        let fresh = &bytes[bytes.len().saturating_sub(TAIL_BYTES_MAX)..];
-        let old = (self.tail.len() + fresh.len()).saturating_sub(TAIL_BYTES_MAX);
-        self.tail.drain(..old);
-        self.tail.extend(fresh);
+        let fresh = &bytes[bytes.len().saturating_sub(self.end_bytes_max)..];
+        let old = (self.end.len() + fresh.len()).saturating_sub(self.end_bytes_max);
+        self.end.drain(..old);
+        self.end.extend(fresh);
         self.file.write_all(&bytes[..head])
     }
 
-    /// Ends the file with the tail, if the beginning is not all. Gives the tail.
-    pub(crate) fn finish(mut self) -> io::Result<String> {
-        let tail = self.tail.make_contiguous();
+    /// Ends the file with the tail, if the beginning is not all. Gives the end.
+    pub(crate) fn finish(mut self) -> io::Result<Written> {
+        let kept = Vec::from(self.end);
+        let tail = &kept[kept.len().saturating_sub(TAIL_BYTES_MAX)..];
         let left_out = self.bytes.saturating_sub(LOG_HEAD_BYTES_MAX);
         if left_out > 0 {
             let shown = tail.len().min(usize::try_from(left_out).unwrap_or(usize::MAX));
@@ -94,7 +107,8 @@ impl Log {
             write!(self.file, "\n[{gap} bytes are left out here]\n")?;
             self.file.write_all(&tail[tail.len() - shown..])?;
         }
-        Ok(String::from_utf8_lossy(tail).into_owned())
+        let tail = String::from_utf8_lossy(tail).into_owned();
+        Ok(Written { kept, tail })
     }
 }
 
@@ -132,23 +146,41 @@ mod tests {
     fn a_log_keeps_both_ends() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("log");
-        let mut log = Log::create(&path).expect("a file");
+        let mut log = Log::create(&path, 0).expect("a file");
         log.push(b"short").expect("written");
-        assert_eq!(log.finish().expect("written"), "short");
+        assert_eq!(log.finish().expect("written").tail, "short");
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "short");
 
-        let mut log = Log::create(&path).expect("a file");
+        let mut log = Log::create(&path, 0).expect("a file");
         let line = format!("{}\n", "y".repeat(999));
         for _ in 0..20_000 {
             log.push(line.as_bytes()).expect("written");
         }
         log.push(b"the end").expect("written");
-        let tail = log.finish().expect("written");
+        let Written { kept, tail } = log.finish().expect("written");
+        assert!(kept.len() == TAIL_BYTES_MAX && kept.ends_with(tail.as_bytes()));
         assert!(tail.len() == TAIL_BYTES_MAX && tail.ends_with("\nthe end"));
         let kept = std::fs::read_to_string(&path).expect("there");
         assert!(kept.len() < (LOG_HEAD_BYTES_MAX as usize) + TAIL_BYTES_MAX + 100);
         let gap = 20_000_007 - LOG_HEAD_BYTES_MAX - TAIL_BYTES_MAX as u64;
         assert!(kept.contains(&format!("[{gap} bytes are left out here]")), "{}", kept.len());
         assert!(kept.ends_with("\nthe end"));
+    }
+
+    #[test]
+    fn what_is_to_be_kept_has_no_gap_whatever_happens_to_the_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("log");
+        let mut log = Log::create(&path, 10 << 20).expect("a file");
+        std::fs::remove_file(&path).expect("ours");
+        std::fs::write(&path, "something else").expect("ours");
+        let mut all = Vec::new();
+        for number in 0..150_000_u32 {
+            let line = format!("{number} {}\n", "z".repeat(50));
+            log.push(line.as_bytes()).expect("written");
+            all.extend(line.into_bytes());
+        }
+        assert!(all.len() as u64 > LOG_HEAD_BYTES_MAX, "more than a file has: {}", all.len());
+        assert!(log.finish().expect("written").kept == all);
     }
 }

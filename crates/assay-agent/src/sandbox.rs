@@ -17,6 +17,10 @@ use std::path::PathBuf;
 
 /// The newest version that this was tried with. Older kernels give what they have.
 const TRIED: ABI = ABI::V7;
+/// The version since which files elsewhere cannot be cut short either (Linux 6.2).
+const REFUSES_TRUNCATION: u32 = 3;
+/// The version since which signals are refused (Linux 6.12).
+const REFUSES_SIGNALS: u32 = 6;
 /// What programs write to without meaning a file.
 const DEVICES: [&str; 8] = [
     "/dev/null",
@@ -60,16 +64,35 @@ pub enum Protection {
     },
 }
 
+impl Protection {
+    /// Whether nothing elsewhere can be changed. The first two versions do not keep a file from
+    /// being cut short.
+    pub fn refuses_writes(&self) -> bool {
+        matches!(self, Protection::Landlock { version, .. } if *version >= REFUSES_TRUNCATION)
+    }
+
+    /// Whether no process elsewhere can be ended.
+    pub fn refuses_signals(&self) -> bool {
+        matches!(self, Protection::Landlock { version, .. } if *version >= REFUSES_SIGNALS)
+    }
+}
+
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Protection::Landlock { version, complete: true } => {
-                write!(f, "the kernel refuses writes elsewhere (Landlock {version})")
+        let version = match self {
+            Protection::Landlock { version, .. } => version,
+            Protection::None { why } => {
+                return write!(f, "nothing keeps it from writing elsewhere: {why}");
             }
-            Protection::Landlock { version, complete: false } => {
+        };
+        match (self.refuses_writes(), self.refuses_signals()) {
+            (true, true) => write!(f, "the kernel refuses writes elsewhere (Landlock {version})"),
+            (true, false) => {
+                write!(f, "the kernel refuses writes elsewhere, not signals (Landlock {version})")
+            }
+            (false, _) => {
                 write!(f, "the kernel refuses most writes elsewhere (Landlock {version})")
             }
-            Protection::None { why } => write!(f, "nothing keeps it from writing elsewhere: {why}"),
         }
     }
 }
@@ -137,4 +160,29 @@ pub fn probe() -> Protection {
         }
     });
     tried.join().unwrap_or_else(|_| Protection::None { why: "trying it failed".to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Protection;
+
+    #[test]
+    fn writes_are_refused_before_signals_are() {
+        for (version, writes, signals, said) in [
+            (1, false, false, "most writes elsewhere (Landlock 1)"),
+            (2, false, false, "most writes elsewhere (Landlock 2)"),
+            (3, true, false, "refuses writes elsewhere, not signals (Landlock 3)"),
+            (4, true, false, "refuses writes elsewhere, not signals (Landlock 4)"),
+            (5, true, false, "refuses writes elsewhere, not signals (Landlock 5)"),
+            (6, true, true, "refuses writes elsewhere (Landlock 6)"),
+            (7, true, true, "refuses writes elsewhere (Landlock 7)"),
+        ] {
+            let here = Protection::Landlock { version, complete: version >= 6 };
+            let found = (here.refuses_writes(), here.refuses_signals());
+            assert_eq!(found, (writes, signals), "{version}");
+            assert!(here.to_string().ends_with(said), "{here}");
+        }
+        let none = Protection::None { why: "it was switched off".to_string() };
+        assert!(!none.refuses_writes() && !none.refuses_signals());
+    }
 }

@@ -5,7 +5,7 @@ use crate::decode::Decode;
 use crate::event::{AgentEvent, RateLimit, Usage};
 use crate::keeper::{End, Report};
 use crate::outcome::Outcome;
-use crate::output::{Line, Lines, Log};
+use crate::output::{Line, Lines, Log, Written};
 use crate::sandbox::Protection;
 use crate::streams::{Heard, read, write, write_lines};
 use crate::task::{Cancel, Limits, Task};
@@ -45,8 +45,8 @@ pub(crate) struct Run {
     pub protection: Protection,
     pub usage: Option<Usage>,
     pub output_bytes: u64,
-    pub stdout_tail: String,
-    pub stderr_tail: String,
+    pub stdout: Written,
+    pub stderr: Written,
     pub stragglers: u32,
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn supervise(
 ) -> io::Result<Run> {
     let stdin = if matches!(talk, Talk::Silent(_)) { Stdio::null() } else { Stdio::piped() };
     keeper.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let logs =
-        [Log::create(&task.log.join("stdout.log"))?, Log::create(&task.log.join("stderr.log"))?];
+    let log = |name: &str| Log::create(&task.log.join(name), task.kept_bytes);
+    let logs = [log("stdout.log")?, log("stderr.log")?];
     let child = Kept { child: keeper.spawn()? };
     let (tell, heard) = sync_channel(WAITING_MAX);
     let mut listener = Listener::new(child, logs, task, events);
@@ -377,8 +377,8 @@ impl<'a> Listener<'a> {
             protection,
             usage: self.usage,
             output_bytes: self.out.log.bytes + self.err.log.bytes,
-            stdout_tail: self.out.log.finish()?,
-            stderr_tail: self.err.log.finish()?,
+            stdout: self.out.log.finish()?,
+            stderr: self.err.log.finish()?,
             stragglers,
         })
     }

@@ -1,5 +1,7 @@
 //! What is asked of an agent, and what it may use.
 
+use crate::hiding::Hidden;
+use crate::output::TAIL_BYTES_MAX;
 use crate::sandbox::Sandbox;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,10 +26,16 @@ pub struct Task {
     pub variables: BTreeMap<String, String>,
     /// Further places the agent may write to.
     pub writable: Vec<PathBuf>,
+    /// What it cannot read, unless the sandbox is off: then it is not started where the kernel
+    /// cannot hide it. What it may write to can be read.
+    pub hidden: Hidden,
     /// Whether the kernel is to keep it from writing elsewhere.
     pub sandbox: Sandbox,
     /// By which it can be called off.
     pub cancel: Cancel,
+    /// How much of each of its streams is handed back in memory, in bytes, from the end: all of
+    /// it, if it is as much as it may write.
+    pub kept_bytes: usize,
 }
 
 /// Calls a run off, from another thread: it ends within a moment, with all that it started.
@@ -87,8 +95,10 @@ impl Task {
             limits: Limits::default(),
             variables: BTreeMap::new(),
             writable: Vec::new(),
+            hidden: Hidden::default(),
             sandbox: Sandbox::WhenAvailable,
             cancel: Cancel::default(),
+            kept_bytes: TAIL_BYTES_MAX,
         }
     }
 

@@ -10,8 +10,11 @@ use crate::gate::{Finding, Severity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Larger artifacts are refused.
-pub const ARTIFACT_BYTES_MAX: usize = 1 << 20;
+/// Larger artifacts are refused, in bytes. An event holds one, spelled out, beside other things,
+/// and has at most 1 MiB.
+pub const ARTIFACT_BYTES_MAX: usize = 256 << 10;
+/// Tests that one signal may map to criteria.
+pub const MAPPED_TESTS_MAX: usize = 500;
 /// Notes for the next Worker are cut to this.
 pub const NOTES_BYTES_MAX: usize = 8 << 10;
 
@@ -137,12 +140,17 @@ pub fn signal(bytes: Option<&[u8]>, nonce: &str, story: &str, issues: &[String])
     };
     let wrong = addressed(&signal.nonce, nonce, &signal.story, story).or_else(|| {
         let unknown = signal.resolves.iter().find(|id| !issues.contains(id));
-        let unknown = unknown.map(|id| format!("it resolves {id}, which is no open issue"));
+        let unknown =
+            unknown.map(|id| format!("it resolves {}, which is no open issue", clipped(id)));
+        let mapped = signal.tests.len();
+        let many = (mapped > MAPPED_TESTS_MAX)
+            .then(|| format!("it maps {mapped} tests, and at most {MAPPED_TESTS_MAX} can be"));
         let blocked = signal.status == Status::Blocked
             && signal.reason.as_deref().unwrap_or("").trim().is_empty();
         let commit = signal.status == Status::Verify && signal.commit.is_none();
         let hash = signal.commit.as_deref().filter(|commit| !is_commit(commit));
         unknown
+            .or(many)
             .or(blocked.then(|| "it is blocked and gives no reason".to_string()))
             .or(commit.then(|| "it wants to be verified and names no commit".to_string()))
             .or(hash.map(|commit| format!("`{}` is no commit hash", clipped(commit))))

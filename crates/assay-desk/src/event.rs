@@ -269,12 +269,19 @@ pub struct Checked {
     pub evidence: Vec<Evidence>,
     /// One line for the screen.
     pub note: String,
+    /// Things that its commands changed and must not: the toolchain, the record, files outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tampered: Vec<String>,
+    /// Why it cannot be done on this machine, now or later: there is no tree to look at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<String>,
 }
 
 impl Checked {
-    /// Whether nothing serious was found.
+    /// Whether it was done, and nothing serious was found.
     pub fn passed(&self) -> bool {
-        self.refuted.is_none() && !self.findings.iter().any(Finding::blocks)
+        let done = self.tampered.is_empty() && self.stuck.is_none();
+        done && self.refuted.is_none() && !self.findings.iter().any(Finding::blocks)
     }
 }
 

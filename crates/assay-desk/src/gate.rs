@@ -5,6 +5,7 @@
 //! down together with the evidence. None of them can be talked into a pass: an empty result is a
 //! finding like any other.
 
+pub mod beside;
 pub mod citations;
 pub mod diff;
 pub mod gaming;

@@ -29,3 +29,4 @@ pub use engines::Processes;
 pub use git::{Git, GitError};
 pub use leader::{Leader, LeaderError, Pause, Screen};
 pub use projections::{escalation, fix_text, phase, status};
+pub use trees::TreeError;

@@ -119,6 +119,8 @@ pub struct Counters {
     pub infrastructure: u32,
     /// Agents that were out when the Leader died.
     pub lost: u32,
+    /// Those of them that were Workers.
+    pub lost_workers: u32,
     /// Artifacts in a row that did not fit.
     pub violations: u32,
     /// Workers that said they are blocked.
@@ -195,6 +197,11 @@ impl State {
     /// The story that is to be worked on: the first that is not verified.
     pub fn current(&self) -> Option<usize> {
         self.stories.iter().position(|story| story.verified.is_none())
+    }
+
+    /// Workers that may be sent out: those of the contract, and one more for each that was lost.
+    pub fn iterations_max(&self) -> u32 {
+        self.contract.settings.limits.iterations.saturating_add(self.counters.lost_workers)
     }
 
     /// What the Leader has to do.

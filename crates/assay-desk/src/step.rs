@@ -85,15 +85,31 @@ pub fn apply(mut state: State, event: &Event) -> Result<State, Refusal> {
         _ => return Err(refuse("something else comes next")),
     }
     state.facts.note(event);
+    state.ask_the_facts();
     Ok(state)
 }
 
 impl State {
+    /// An end that the record does not show is none: the gate at the end failed.
+    fn ask_the_facts(&mut self) {
+        let Phase::Ending(Terminal::Complete { at }) = &self.phase else {
+            return;
+        };
+        let missing = match self.facts.complete() {
+            Ok(shown) if shown == *at => return,
+            Ok(shown) => vec![format!("it was shown for {}, not for {}", shown.tree, at.tree)],
+            Err(missing) => missing,
+        };
+        let finding = |what| Finding::new("end", crate::gate::Severity::Critical, what);
+        let findings = missing.into_iter().map(finding).collect();
+        self.fail_gate(&self.final_gate(), findings);
+    }
+
     /// Between two things: is there a budget to go on with?
     fn settle(&mut self) {
         let limits = &self.contract.settings.limits;
         let counters = &self.counters;
-        let reason = if self.current().is_some() && self.iteration >= limits.iterations {
+        let reason = if self.current().is_some() && self.iteration >= self.iterations_max() {
             Some(format!("{} iterations are used up", limits.iterations))
         } else if counters.agent_ms >= limits.agent_seconds.saturating_mul(1000) {
             Some(format!("agents worked for {} seconds", limits.agent_seconds))
@@ -152,6 +168,8 @@ impl State {
 
     fn lost(&mut self, gate: Option<Box<Gate>>) {
         self.counters.lost += 1;
+        // Whoever kills the Leader takes nothing from the budget of the work.
+        self.counters.lost_workers += u32::from(gate.is_none());
         if self.counters.lost >= LOST_MAX {
             let reason = format!("the Leader died {LOST_MAX} times while an agent was out");
             return self.block(Blocked::InfraFailure, reason);
@@ -373,14 +391,22 @@ impl State {
             if checked.step != Step::Citations(*role) {
                 return Err("the verdict's commands come next");
             }
-            self.cited(gate, checked);
+            if !self.spoilt(checked) {
+                self.cited(gate, checked);
+            }
             return Ok(());
         }
         if gate.steps.get(gate.done) != Some(&checked.step) {
             return Err("another check comes next");
         }
+        if self.spoilt(checked) {
+            return Ok(());
+        }
         gate.done += 1;
         gate.findings.extend(checked.findings.iter().cloned());
+        if checked.passed() {
+            gate.findings.extend(self.facts.lacking(checked));
+        }
         if checked.step == Step::Claim && !checked.passed() {
             // There is no tree that the other checks could look at.
             gate.done = gate.steps.len();
@@ -392,6 +418,20 @@ impl State {
         }
         self.advance(gate);
         Ok(())
+    }
+
+    /// A check after which nothing can be believed, or that cannot be done, ends the campaign.
+    fn spoilt(&mut self, checked: &Checked) -> bool {
+        let end = match (checked.tampered.first(), &checked.stuck) {
+            (Some(first), _) => Some((Blocked::Integrity, first.clone())),
+            (None, Some(why)) => Some((Blocked::InfraFailure, why.clone())),
+            (None, None) => None,
+        };
+        let is_spoilt = end.is_some();
+        if let Some((category, reason)) = end {
+            self.block(category, reason);
+        }
+        is_spoilt
     }
 
     /// After a check: more checks, a failure, a Verifier, or acceptance.

@@ -36,4 +36,9 @@ pub trait Client: Send {
     /// Does one operation and waits for what comes of it, but not longer than `time_max`: then the
     /// reply is unknown. An answer that comes later must never be taken for that of another call.
     fn call(&mut self, call: &Call, time_max: Duration) -> Reply;
+
+    /// Whether it can do nothing any more: every further call would fail without being sent.
+    fn is_given_up(&self) -> bool {
+        false
+    }
 }

@@ -20,6 +20,7 @@
 //! way. What it does not do: run anything, or judge why a change was made.
 
 pub mod approval;
+pub mod beside;
 pub mod checks;
 pub mod code;
 mod compare;

@@ -17,6 +17,7 @@ mod aside;
 pub mod cgroup;
 mod device;
 mod forget;
+mod hold;
 pub mod inside;
 pub mod jail;
 pub mod limits;

@@ -11,8 +11,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
+/// Long enough for a machine that does ten other things.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Nobody, by convention.
 const NOBODY: u32 = 65534;
 
@@ -20,11 +23,17 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("--role-make") => make_and_wait(Path::new(&args[2])),
+        Some("--role-try") => try_for_ever(Path::new(&args[2])),
+        Some("--role-serve") => serve_and_wait(Path::new(&args[2])),
         Some("--role-probe") => probe(Path::new(&args[2])),
         _ if !is_root() => eprintln!("SKIPPED: not root: there is nothing a kill could leave"),
         _ => {
             killed();
             println!("test what_a_killed_process_left_is_found_by_its_place_and_removed ... ok");
+            killed_while_trying();
+            println!("test what_a_killed_probe_left_is_gone_after_the_next ... ok");
+            killed_while_serving();
+            println!("test a_mount_that_nobody_serves_is_found_and_removed ... ok");
             unprivileged();
             println!("test without_privilege_trying_says_what_to_do_and_leaves_nothing ... ok");
         }
@@ -87,6 +96,116 @@ fn killed() {
     Command::new("kill").args(["-9", &sleeper.to_string()]).status().expect("kill");
     assert_eq!(volume::clear(run.path()), Vec::new());
     assert_eq!(cgroup::clear(run.path()), Vec::new());
+}
+
+/// Looks what this machine allows, again and again.
+fn try_for_ever(directory: &Path) {
+    loop {
+        volume::probe(directory).expect("root may mount");
+        let probed = cgroup::probe(None);
+        assert!(probed.iter().any(|one| one.result.is_ok()), "{probed:?}");
+    }
+}
+
+fn start(role: &str, directory: &Path) -> Child {
+    let itself = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new(itself);
+    command.arg(role).arg(directory).stdout(Stdio::piped());
+    command.spawn().expect("this program can be started again")
+}
+
+/// Waits for something, and gives up after a while.
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "waited {PATIENCE:?} for {what}");
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+}
+
+/// What probes of somebody have on this machine.
+fn of_probes(directory: &Path, pid: u32) -> BTreeSet<String> {
+    let (place, group) = (directory.to_str().expect("plain"), format!("assay-probe-{pid}-"));
+    let mut all = traces();
+    all.extend(
+        std::fs::read_dir(directory)
+            .expect("listed")
+            .flatten()
+            .map(|entry| entry.path().to_string_lossy().into_owned()),
+    );
+    all.retain(|trace| trace.contains(place) || trace.contains(&group));
+    all
+}
+
+fn killed_while_trying() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    // Once while there is a volume, and once while there is a group.
+    for wanted in ["/mount ", "assay-probe-"] {
+        let (left, pid) = until("a probe that leaves something", || {
+            let mut prober = start("--role-try", directory.path());
+            let pid = prober.id();
+            let is_there = |trace: &String| trace.contains(wanted);
+            until("a probe", || {
+                of_probes(directory.path(), pid).iter().find(|t| is_there(t)).cloned()
+            });
+            prober.kill().and_then(|()| prober.wait()).expect("our child");
+            let left = of_probes(directory.path(), pid);
+            // It may have got on just before it was killed.
+            left.iter().any(is_there).then_some((left, pid))
+        });
+        println!("  left by a killed probe: {left:?}");
+        volume::probe(directory.path()).expect("root may mount");
+        cgroup::probe(None);
+        assert_eq!(of_probes(directory.path(), pid), BTreeSet::new());
+    }
+    // One that goes on is left alone.
+    let mut prober = start("--role-try", directory.path());
+    let pid = prober.id();
+    until("a probe", || of_probes(directory.path(), pid).pop_first());
+    for _ in 0..20 {
+        volume::clear_probes(directory.path());
+        cgroup::clear_probes();
+        assert!(prober.try_wait().expect("our child").is_none(), "its own probes have failed");
+    }
+    prober.kill().and_then(|()| prober.wait()).expect("our child");
+    volume::clear_probes(directory.path());
+    cgroup::clear_probes();
+    assert_eq!(of_probes(directory.path(), pid), BTreeSet::new());
+}
+
+/// Serves a directory that forgets, with a file that was not synced.
+fn serve_and_wait(run: &Path) {
+    let volume = Volume::forgetful(&run.join("store"), &run.join("point")).expect("served");
+    std::fs::write(volume.mount_point().join("file"), "text").expect("written");
+    println!("ready");
+    std::thread::park_timeout(PATIENCE);
+}
+
+fn killed_while_serving() {
+    let run = tempfile::tempdir().expect("a temporary directory");
+    if let Err(why) = volume::probe_forgetful(run.path()) {
+        return eprintln!("SKIPPED: {why}");
+    }
+    let mut server = start("--role-serve", run.path());
+    let mut line = String::new();
+    let out = server.stdout.take().expect("stdout is piped");
+    BufReader::new(out).read_line(&mut line).expect("it says something");
+    assert_eq!(line, "ready\n");
+    server.kill().and_then(|()| server.wait()).expect("our child");
+    let point = run.path().join("point");
+    assert!(std::fs::read_dir(&point).is_err(), "nobody answers there");
+    let found = volume::leftovers(run.path()).expect("listed");
+    assert_eq!(found, [volume::Leftover::Forgetful { point: point.clone() }]);
+    for line in volume::clear(run.path()) {
+        println!("  {}", line.expect("it can be undone"));
+    }
+    assert_eq!(volume::leftovers(run.path()).expect("listed"), []);
+    assert_eq!(std::fs::read_dir(&point).expect("an empty directory again").count(), 0);
+    let kept = std::fs::read_to_string(run.path().join("store/tree/file")).expect("kept");
+    assert_eq!(kept, "text", "nobody cut the power: nothing is lost");
 }
 
 /// Everything of the kind that could be left, found without the code under test.

@@ -8,7 +8,7 @@ use crate::event::{BLOBS_MAX, Entry, NewEvent, Seq, UnixMillis};
 use crate::head::{self, Head};
 use crate::lock::Lock;
 use crate::reader::runtime;
-use crate::seal;
+use crate::seal::{self, Seal};
 use crate::store::{Access, DATABASE_NAME, Store};
 use crate::verify::verify;
 use std::io::Read;
@@ -66,19 +66,51 @@ impl Ledger {
         let noted = noted_or_new(directory)?;
         let runtime = runtime(directory)?;
         // All of it says where it is broken; the seal alone says only that it is.
-        seal::check(directory).map_err(|error| verify(directory).err().unwrap_or(error))?;
+        let sealed =
+            seal::check(directory).map_err(|error| verify(directory).err().unwrap_or(error))?;
+        let check = |tip: Tip, entries: &[Entry]| {
+            check_head(noted.clone(), tip, |seq| hash_at(entries, seq))
+                .map_err(LedgerError::broken(directory))?;
+            check_blobs(&blobs, entries, directory)
+        };
+        // What is sealed stays sealed unless it can be written: everything is looked at before.
+        let before = match sealed {
+            Seal::Whole => {
+                let mut store = runtime.block_on(Store::open(directory, Access::Read))?;
+                let read = runtime.block_on(read_all(&mut store));
+                runtime.block_on(store.close())?;
+                let (tip, entries) = read?;
+                check(tip, &entries)?;
+                Some((tip, entries))
+            }
+            Seal::Open => None,
+        };
         // Before the database is opened to write: whoever closes it may move its log.
-        seal::take_off(directory)?;
-        let mut store = runtime.block_on(Store::open(directory, Access::Write))?;
-        sync_directory(directory)?;
-        let (mut tip, mut entries) = (Tip::START, Vec::new());
-        runtime.block_on(store.read(&mut tip, |entry| entries.push(entry)))?;
-        check_head(noted, tip, |seq| hash_at(&entries, seq))
-            .map_err(LedgerError::broken(directory))?;
-        check_blobs(&blobs, &entries, directory)?;
-        let head = Head::open(directory)?;
-        head.note(directory, tip)?;
-        head.sync(directory)?;
+        let taken_off = seal::take_off(directory)?;
+        let written = || -> Result<(Store, Tip, Vec<Entry>, Head), LedgerError> {
+            let mut store = runtime.block_on(Store::open(directory, Access::Write))?;
+            sync_directory(directory)?;
+            // Nobody else has written since.
+            let (tip, entries) = match before {
+                Some(before) => before,
+                None => {
+                    let (tip, entries) = runtime.block_on(read_all(&mut store))?;
+                    check(tip, &entries)?;
+                    (tip, entries)
+                }
+            };
+            let head = Head::open(directory)?;
+            head.note(directory, tip)?;
+            head.sync(directory)?;
+            Ok((store, tip, entries, head))
+        };
+        let (store, tip, entries, head) = match written() {
+            Ok(opened) => opened,
+            Err(error) => {
+                taken_off.put_back(directory);
+                return Err(error);
+            }
+        };
         let (store, state) = (Some(store), State::Good);
         let directory = directory.to_path_buf();
         let ledger = Ledger { directory, runtime, store, blobs, head, tip, state, _lock: lock };
@@ -182,6 +214,12 @@ impl Drop for Ledger {
             let _is_sealed = seal::put_on(&self.directory);
         }
     }
+}
+
+async fn read_all(store: &mut Store) -> Result<(Tip, Vec<Entry>), LedgerError> {
+    let (mut tip, mut entries) = (Tip::START, Vec::new());
+    store.read(&mut tip, |entry| entries.push(entry)).await?;
+    Ok((tip, entries))
 }
 
 /// What `head` says. A ledger begins with it: so a database without one has lost it, and one

@@ -47,10 +47,11 @@ pub enum Seal {
     Open,
 }
 
-/// Compares the database with its seal.
+/// Compares the database with its seal. What is sealed has nothing in its log: that is applied by
+/// whoever opens the database, and the seal says nothing of it.
 pub(crate) fn check(directory: &Path) -> Result<Seal, LedgerError> {
     let Some(sealed) = read(directory)? else { return Ok(Seal::Open) };
-    if content(directory)? == sealed {
+    if !has_log(directory) && content(directory)? == sealed {
         return Ok(Seal::Whole);
     }
     // A writer may have come meanwhile; it has taken back the seal before it changed anything.
@@ -60,17 +61,36 @@ pub(crate) fn check(directory: &Path) -> Result<Seal, LedgerError> {
     }
 }
 
+/// A seal that was taken off.
+pub(crate) struct TakenOff(Option<Content>);
+
 /// Takes the seal back, durably: from now on the database may change.
-pub(crate) fn take_off(directory: &Path) -> Result<(), LedgerError> {
+pub(crate) fn take_off(directory: &Path) -> Result<TakenOff, LedgerError> {
+    let sealed = read(directory)?;
     write(directory, &line(OPENED, NOTHING))?;
-    sync_directory(directory)
+    sync_directory(directory)?;
+    Ok(TakenOff(sealed))
+}
+
+impl TakenOff {
+    /// Puts it on again, if nothing was changed meanwhile.
+    pub(crate) fn put_back(self, directory: &Path) {
+        let Some(sealed) = self.0.filter(|_| !has_log(directory)) else { return };
+        if content(directory).is_ok_and(|content| content == sealed) {
+            // Whoever comes next is told why it could not be opened, and that it is open.
+            let _is_sealed = write(directory, &line(SEALED, sealed));
+        }
+    }
+}
+
+fn has_log(directory: &Path) -> bool {
+    std::fs::metadata(directory.join(LOG_NAME)).is_ok_and(|log| log.len() > 0)
 }
 
 /// Seals a database that is closed and has all of its events. One that another program still reads
 /// keeps events in its log, and stays open.
 pub(crate) fn put_on(directory: &Path) -> Result<(), LedgerError> {
-    let log = std::fs::metadata(directory.join(LOG_NAME));
-    if log.is_ok_and(|log| log.len() > 0) {
+    if has_log(directory) {
         return Ok(());
     }
     let content = content(directory)?;

@@ -77,8 +77,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "a gap in heartbeats; timeouts of clients",
             heal: "SIGCONT; state is no longer T",
         },
-        caveat: "the kernel goes on acknowledging TCP, so this is no partition; children are not \
-                 stopped with their parent; of `clients` and `some-clients` it hits their own \
+        caveat: "the kernel goes on acknowledging TCP, so this is no partition; a node is stopped \
+                 with all it has started; of `clients` and `some-clients` it hits their own \
                  processes, with all they have started",
     },
     CatalogRow {
@@ -128,7 +128,8 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "lets the control group of a node have so much memory",
             counter: "times memory was refused or a process killed for it",
             victim: "its end by signal 9, or allocations that fail",
-            heal: "the limit is lifted; the owner of the system starts what was killed",
+            heal: "the limit is lifted; a node whose first process was killed is started again, \
+                   and runs",
         },
         caveat: "needs root and a node started in a control group; refused if the node has more \
                  than that already; files it has cached are given up first",
@@ -138,8 +139,10 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Process",
         name: "no more descriptors",
         carried: Carried::Here {
-            does: "lowers the soft limit on open files to what a process has open",
-            counter: "processes without a descriptor left",
+            does: "lowers the soft limit on open files to what a process has open, for all \
+                   processes of a node",
+            counter: "processes without a descriptor left; who ended before it was hit does not \
+                      count",
             victim: "EMFILE in its log; connections that are not accepted",
             heal: "the soft limit is raised again and read back",
         },
@@ -385,8 +388,9 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "ENOSPC in the node's log",
             heal: "the junk is removed",
         },
-        caveat: "only on a small file system of the node's own; refused where free space exceeds \
-                 the quota; what a node has allocated beforehand hides it",
+        caveat: "needs root, and a node with its data on a volume of its own, so that nobody else \
+                 runs out of space; refused where free space exceeds the quota; what a node has \
+                 allocated beforehand hides it",
     },
     CatalogRow {
         id: "fsync-loss",
@@ -414,7 +418,8 @@ pub const CATALOG: &[CatalogRow] = &[
         carried: Carried::Here {
             does: "lets the control group of a node write only so many bytes or times a second to \
                    its volume",
-            counter: "bytes or writes under the limit: more than it lets pass at once",
+            counter: "times a disk had used up its limit, over a fifth of a second or more; each \
+                      disk once at least",
             victim: "how long its syncs take; latencies of clients",
             heal: "the limit is lifted; the kernel has none",
         },

@@ -80,6 +80,14 @@ pub fn clear_below(run: &Path) -> Vec<Result<String, String>> {
     lines
 }
 
+/// Removes what was left of looking what this machine allows, by somebody who was killed meanwhile:
+/// groups, and volumes below `directory`.
+pub fn clear_probes(directory: &Path) -> Vec<Result<String, String>> {
+    let mut lines = cgroup::clear_probes();
+    lines.extend(volume::clear_probes(directory));
+    lines
+}
+
 struct OpenFault {
     fault: u64,
     id: String,

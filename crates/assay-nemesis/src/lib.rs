@@ -76,7 +76,7 @@ pub use descriptors::FewDescriptors;
 pub use fault::{Action, Fault, FaultId, Skew, Window};
 pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};
 pub use guard::{Guard, HealError, Healed, Restart, Victim};
-pub use heal::{HealReport, HealedFault, clear_below, heal_journal};
+pub use heal::{HealReport, HealedFault, clear_below, clear_probes, heal_journal};
 pub use injector::{InjectError, Injector};
 pub use journal::{
     BadLine, Contents, Entry, JOURNAL_BYTES_MAX, JOURNAL_NAME, JOURNAL_VERSION, Journal,
@@ -85,7 +85,7 @@ pub use journal::{
 pub use means::{ByMeans, Means, Reading};
 pub use packets::{DnsFault, PacketFault};
 pub use power::{DiskNode, PowerLoss, ReadOnlyDisk};
-pub use process::{Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
+pub use process::{ListedProcess, Process, ProcessError, ProcessState, SIGNAL_TIME_MAX};
 pub use proxy::{
     Admission, ConnectionCounts, DELAY_MAX, DatagramLimits, Delay, DialPort, DialPorts, Direction,
     Flow, FlowCounts, LINKS_MAX, Layer, LinkCounts, LinkId, LinkInfo, LinkRule, Mesh, Odds, Probe,

@@ -30,7 +30,8 @@ pub trait Means: Debug + Send + Sync {
     /// What is counted, with its unit: `calls failed`.
     fn counted(&self) -> &'static str;
 
-    /// By how much the sum of the numbers has to move.
+    /// How many of the numbers have to move: where every victim is to be hit, one that is hit
+    /// again and again does not stand for the others.
     fn moves_by_min(&self) -> u64 {
         1
     }

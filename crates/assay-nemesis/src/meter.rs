@@ -220,15 +220,22 @@ impl Signals {
         }
     }
 
-    /// All together; a sum of which a part is unknown is unknown.
+    /// All together; a sum of which a part is unknown is unknown. So many parts have to move: as
+    /// long as fewer have, only parts are counted, for one of them may have moved for all.
     pub(crate) fn sum(&self, what: &str, moves_by_min: u64) -> Signal {
         let sum = |of: fn(&Signal) -> Option<u64>| {
             self.0.iter().map(of).try_fold(0_u64, |sum, one| Some(sum.saturating_add(one?)))
         };
+        let (before, during) = (sum(|signal| signal.before), sum(|signal| signal.during));
+        let moved = self.0.iter().filter(|signal| signal.during != signal.before).count() as u64;
+        let during = match (before, during) {
+            (Some(before), Some(_)) if moved < moves_by_min => Some(before.saturating_add(moved)),
+            _ => during,
+        };
         Signal {
             what: what.to_string(),
-            before: sum(|signal| signal.before),
-            during: sum(|signal| signal.during),
+            before,
+            during,
             after: sum(|signal| signal.after),
             moves_by_min,
         }
@@ -250,5 +257,35 @@ pub(crate) fn farther(before: Option<u64>, kept: Option<u64>, now: Option<u64>) 
             Some(kept)
         }
         (_, kept, now) => now.or(kept),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_verdict::LandingState;
+
+    #[test]
+    fn one_part_that_moved_far_does_not_stand_for_the_others() {
+        let signals = |during: &[u64]| {
+            let named = |numbers: &[u64]| -> Vec<Reading> {
+                numbers.iter().map(|number| ("n".to_string(), Some(*number))).collect()
+            };
+            let mut signals = Signals::before(&named(&vec![5; during.len()]));
+            signals.during(&named(during));
+            signals
+        };
+        let cases: [(&[u64], u64, LandingState, u64); 6] = [
+            (&[5, 5], 2, LandingState::Missed, 10),
+            (&[90, 5], 2, LandingState::Missed, 11),
+            (&[90, 6], 2, LandingState::Landed, 96),
+            (&[90, 5], 1, LandingState::Landed, 95),
+            (&[6, 6, 5], 2, LandingState::Landed, 17),
+            (&[90, 5, 5], 3, LandingState::Missed, 16),
+        ];
+        for (during, least, state, number) in cases {
+            let sum = signals(during).sum("hits", least);
+            assert_eq!((sum.state(), sum.during), (state, Some(number)), "{during:?} of {least}");
+        }
     }
 }

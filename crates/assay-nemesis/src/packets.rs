@@ -224,6 +224,11 @@ impl Means for DnsFault {
         "questions for names unanswered"
     }
 
+    /// Each node has to ask.
+    fn moves_by_min(&self) -> u64 {
+        self.nodes.len() as u64
+    }
+
     fn read(&self) -> Vec<Reading> {
         let one = |node: &String| {
             let count = self.network.dns_count(node).ok();

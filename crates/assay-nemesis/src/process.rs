@@ -37,6 +37,17 @@ pub struct Process {
     pub start_ticks: u64,
 }
 
+/// A process among others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListedProcess {
+    /// Which.
+    pub process: Process,
+    /// The number of its process group.
+    pub group: u32,
+    /// The number of its parent.
+    pub parent: u32,
+}
+
 /// What the kernel says about a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcessState {
@@ -98,19 +109,24 @@ impl Process {
 
     /// The processes that are in a process group now, those that have ended aside.
     pub fn of_group(group: u32) -> Result<Vec<Process>, ProcessError> {
-        let unreadable = |source| ProcessError::Unreadable { pid: group, source };
-        let mut members = Vec::new();
+        let all = Process::list()?.into_iter();
+        Ok(all.filter(|listed| listed.group == group).map(|listed| listed.process).collect())
+    }
+
+    /// All processes there are now, those that have ended aside.
+    pub fn list() -> Result<Vec<ListedProcess>, ProcessError> {
+        let unreadable = |source| ProcessError::Unreadable { pid: std::process::id(), source };
+        let mut all = Vec::new();
         for entry in std::fs::read_dir("/proc").map_err(unreadable)?.flatten() {
             let name = entry.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-            if let Some(Stat { state, group: of, start_ticks, .. }) = read_stat(pid)?
-                && of == group
+            if let Some(Stat { state, parent, group, start_ticks, .. }) = read_stat(pid)?
                 && !matches!(state, b'Z' | b'X' | b'x')
             {
-                members.push(Process { pid, start_ticks });
+                all.push(ListedProcess { process: Process { pid, start_ticks }, group, parent });
             }
         }
-        Ok(members)
+        Ok(all)
     }
 
     /// How it is. Somebody else under the same number does not count: then it is gone.
@@ -197,6 +213,7 @@ impl Process {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stat {
     state: u8,
+    parent: u32,
     group: u32,
     cpu_ticks: u64,
     start_ticks: u64,
@@ -221,18 +238,18 @@ fn read_stat(pid: u32) -> Result<Option<Stat>, ProcessError> {
     })
 }
 
-/// Fields 3, 5, 14 with 15, and 22. The name in field 2 may hold spaces and parentheses, so fields
-/// count from its last parenthesis.
+/// Fields 3, 4, 5, 14 with 15, and 22. The name in field 2 may hold spaces and parentheses, so
+/// fields count from its last parenthesis.
 fn parse_stat(text: &[u8]) -> Option<Stat> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     let state = *fields.next()?.as_bytes().first()?;
     // A process that is just being taken away has the group -1.
-    let group = fields.nth(1)?.parse().unwrap_or(0);
+    let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().unwrap_or(0));
     let (user, system): (u64, u64) = (fields.nth(8)?.parse().ok()?, fields.next()?.parse().ok()?);
     let start_ticks = fields.nth(6)?.parse().ok()?;
-    Some(Stat { state, group, cpu_ticks: user.saturating_add(system), start_ticks })
+    Some(Stat { state, parent, group, cpu_ticks: user.saturating_add(system), start_ticks })
 }
 
 /// What tells this start of the machine from others: after it, all process ids mean nothing.
@@ -247,7 +264,8 @@ mod tests {
 
     #[test]
     fn stat_lines_are_read_from_behind_the_name() {
-        let stat = |state| Stat { state, group: 2, cpu_ticks: 11 + 12, start_ticks: 4711 };
+        let stat =
+            |state| Stat { state, parent: 1, group: 2, cpu_ticks: 11 + 12, start_ticks: 4711 };
         let fields = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         let cases = [
             (format!("12 (sleep) S {fields}"), Some(stat(b'S'))),

@@ -218,7 +218,7 @@ impl<R: Kind> Parts<R> {
         self.0.iter().rev().filter_map(Part::undo).collect()
     }
 
-    /// Each node has to show it; the sum cannot tell which did, the parts can.
+    /// Each node has to show it.
     fn moves_by_min(&self) -> u64 {
         self.0.len() as u64
     }

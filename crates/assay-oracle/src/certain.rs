@@ -43,6 +43,7 @@ pub(crate) fn is_certain(
         "missing-effect" => planted.is_lost(&[REMOVE]),
         "rolled-back" => planted.is_rolled_back(),
         "duplicate-effect" => planted.is_repeated(),
+        "repeated-delivery" => planted.is_delivery_repeated(),
         "duplicate" => !options.redelivery_allowed && planted.is_delivered_again(),
         "reordered" => options.reorder_window == 0 && planted.is_overtaken(),
         "wrong-total" => options.total.is_some() && planted.is_map(),
@@ -165,6 +166,15 @@ impl Planted<'_> {
         let Some(at) = self.only() else { return false };
         let again = self.gone((self.after, at), (self.before, at));
         again.is_some_and(|element| self.sender(element).is_some())
+    }
+
+    /// The same effect of the same delivery once more.
+    fn is_delivery_repeated(&self) -> bool {
+        let (Some(at), Some(path)) = (self.only(), &self.options.delivery_key) else {
+            return false;
+        };
+        let again = self.gone((self.after, at), (self.before, at));
+        again.is_some_and(|effect| at_path(self.after, effect, path).is_some())
     }
 
     /// Sent once, and delivered twice to one consumer.

@@ -5,6 +5,10 @@
 //! each element is the key itself or a record with the key at the same path), and what each
 //! consumer was handed (`consume`, `dequeue`, ...). An attempt that timed out may have had its
 //! effect or not; it makes none necessary and one possible.
+//!
+//! Where a request may have several effects because it is delivered again, an effect can name its
+//! delivery (the option `delivery-key`). Then no delivery may have two of them, so that there are
+//! never more effects than deliveries.
 
 use crate::built_in::{BuiltIn, Check};
 use crate::contract::{OracleError, OracleInfo};
@@ -53,6 +57,9 @@ fn run(check: &mut Check<'_, '_>, promise: Promise) -> Result<(), OracleError> {
             duplicates(check, view, path);
         }
         rejected(check, view, &groups, path);
+    }
+    if let Some(delivery) = check.options.delivery_key.clone() {
+        deliveries(check, &delivery);
     }
     let finals = views.iter().filter(|view| view.is_final).count();
     if promise != Promise::AtMost {
@@ -141,6 +148,48 @@ fn duplicates(check: &mut Check<'_, '_>, view: &View<'_>, path: &str) {
     }
 }
 
+/// Deliveries that had two effects. Only final states say which delivery an effect is of; one that
+/// does not is left out, and said.
+fn deliveries(check: &mut Check<'_, '_>, path: &str) {
+    let table = check.table;
+    let (mut named, mut unnamed) = (0, 0);
+    for dump in &table.dumps() {
+        let effects = table.elements(dump, dump.key).unwrap_or_default();
+        let mut seen: FxHashMap<ValueId, bool> = FxHashMap::default();
+        for effect in effects {
+            let Some(delivery) = table.at_path(effect, path).filter(|found| !found.is_null())
+            else {
+                unnamed += 1;
+                continue;
+            };
+            named += 1;
+            let told = match seen.get_mut(&delivery) {
+                None => {
+                    seen.insert(delivery, false);
+                    continue;
+                }
+                Some(told) => std::mem::replace(told, true),
+            };
+            if told {
+                continue;
+            }
+            let text = table.text(delivery);
+            let facts = || vec![fact!("twice", dump.index, dump.index, path, text.clone())];
+            check.tally.anomaly("repeated-delivery", &[dump.index], facts, || {
+                format!(
+                    "delivery {text} had its effect more than once in {}",
+                    table.say(dump.index)
+                )
+            });
+        }
+    }
+    if unnamed > 0 {
+        let unnamed = count(unnamed);
+        check.tally.not_covered(format!("{unnamed} effects without a delivery at `{path}`"));
+    }
+    check.tally.evidence(format!("{} effects that name their delivery", count(named)));
+}
+
 /// Effects of requests that were all rejected.
 fn rejected(
     check: &mut Check<'_, '_>,
@@ -218,27 +267,30 @@ fn missing(
 
 const NEEDS: &str = "requests with a business key inside the input, at the path in the option \
     `business-key`; effects in `final`/`dump` (a list of keys or of records with the key at the \
-    same path) or in `consume`/`dequeue`/`poll`/`recv`/`deliver` outputs";
+    same path) or in `consume`/`dequeue`/`poll`/`recv`/`deliver` outputs; the option \
+    `delivery-key` where records in `final`/`dump` name the delivery they are of";
 const COST: &str = "one pass, O(n) time and memory";
 const TRAP: &str = "the key is op_id, so that no two attempts share it: an error";
 const CANNOT: &str = "effects outside the final state and the consumers; effects of keys nobody \
     sent (counted as not covered)";
 
 fn example_options() -> Options {
-    Options { business_key: Some("id".to_string()), ..Options::default() }
+    let (business_key, delivery_key) = (Some("id".to_string()), Some("handed".to_string()));
+    Options { business_key, delivery_key, ..Options::default() }
 }
 
 const GOOD: &str = "
     0 pay a {\"id\":\"r1\"} unknown
     0 pay a {\"id\":\"r1\"} ok
     1 pay a {\"id\":\"r2\"} fail
-    0 final - - ok [{\"id\":\"r1\"}]";
+    0 final - - ok [{\"id\":\"r1\",\"handed\":1}]";
 const TWO: &str = "
     0 pay a {\"id\":\"r1\"} ok
     0 pay a {\"id\":\"r1\"} ok
-    0 final - - ok [{\"id\":\"r1\"},{\"id\":\"r1\"}]";
+    0 final - - ok [{\"id\":\"r1\",\"handed\":1},{\"id\":\"r1\",\"handed\":2}]";
 const NONE: &str = "0 pay a {\"id\":\"r1\"} ok\n0 final - - ok []";
 const TWICE: Plant = Plant { kind: "duplicate-effect", apply: plants::repeat_in_final };
+const AGAIN: Plant = Plant { kind: "repeated-delivery", apply: plants::repeat_in_final };
 const LOST: Plant = Plant { kind: "missing-effect", apply: plants::drop_from_final };
 
 macro_rules! effect_oracle {
@@ -272,7 +324,7 @@ effect_oracle!(
     Promise::Exactly,
     "exactly-once",
     "an acknowledged request has exactly one effect, however often it was sent",
-    &["duplicate-effect", "missing-effect", "effect-of-rejected"],
+    &["duplicate-effect", "missing-effect", "effect-of-rejected", "repeated-delivery"],
     TWO,
     &[TWICE, LOST]
 );
@@ -281,16 +333,16 @@ effect_oracle!(
     Promise::AtLeast,
     "at-least-once",
     "an acknowledged request has an effect",
-    &["missing-effect", "effect-of-rejected"],
+    &["missing-effect", "effect-of-rejected", "repeated-delivery"],
     NONE,
-    &[LOST]
+    &[LOST, AGAIN]
 );
 effect_oracle!(
     AT_MOST_ONCE,
     Promise::AtMost,
     "at-most-once",
     "a request has no more than one effect, however often it was sent",
-    &["duplicate-effect", "effect-of-rejected"],
+    &["duplicate-effect", "effect-of-rejected", "repeated-delivery"],
     TWO,
     &[TWICE]
 );

@@ -11,6 +11,9 @@ pub struct Options {
     /// Where the business (idempotency) key stands inside an input: field names and list places
     /// joined by dots, `request.id` or `0`. The empty path is the input itself.
     pub business_key: Option<String>,
+    /// Where the number of a delivery stands inside an effect, as a path of the same kind: no
+    /// delivery may have two effects.
+    pub delivery_key: Option<String>,
     /// How many places a consumer may see an element late.
     pub reorder_window: usize,
     /// Whether a consumer may see an element again.
@@ -62,6 +65,7 @@ impl Default for Options {
             anomalies_max: 20,
             business_key: None,
             reorder_window: 0,
+            delivery_key: None,
             redelivery_allowed: false,
             stale_reads_allowed: false,
             ignore_fields: Vec::new(),

@@ -24,6 +24,8 @@ macro_rules! settings {
 settings! {
     "business-key", "request.id", "where the idempotency key stands inside an input",
         |o, v| put(&mut o.business_key, Ok(v.to_string()));
+    "delivery-key", "handed", "where the number of a delivery stands inside an effect",
+        |o, v| put(&mut o.delivery_key, Ok(v.to_string()));
     "reorder-window", "2", "how many places a consumer may see an element late",
         |o, v| number(v).map(|n| o.reorder_window = n);
     "redelivery-allowed", "true", "whether a consumer may see an element again",

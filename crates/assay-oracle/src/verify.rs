@@ -60,6 +60,7 @@ const RULES: &[(&str, &[&str])] = &[
         ],
     ),
     ("duplicate-effect", &["twice a b p e"]),
+    ("repeated-delivery", &["twice d d p e"]),
     ("missing-effect", &["ok w; before w d _; sent w p e; holds d d p e 0"]),
     ("effect-of-rejected", &["rejected a v p e"]),
     (

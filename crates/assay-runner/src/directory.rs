@@ -38,6 +38,8 @@ pub struct Asked {
     pub commit: String,
 }
 
+/// The name of the log of events; it is locked while somebody writes it.
+pub const EVENTS_NAME: &str = "events.jsonl";
 /// The format of `run.json`.
 pub const ASKED_FORMAT: &str = "assay-asked/1";
 
@@ -103,6 +105,11 @@ impl RunDirectory {
         Ok((directory, asked, plan))
     }
 
+    /// One that is there, whatever it holds.
+    pub fn at(root: &Path) -> RunDirectory {
+        RunDirectory { root: root.to_path_buf() }
+    }
+
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
@@ -115,7 +122,7 @@ impl RunDirectory {
 
     /// The log of events.
     pub fn events(&self) -> PathBuf {
-        self.root.join("events.jsonl")
+        self.root.join(EVENTS_NAME)
     }
 
     /// A file of the run, by its path from the root; directories on the way are made.

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use assay_sut::Client;
 use assay_workload::{Call, Reply, Resend, Script};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// An operation that is sent later than this after it was due is late.
@@ -44,6 +44,8 @@ pub struct Crew<'t> {
     pub late: AtomicU64,
     /// The latest of them, in nanoseconds.
     pub late_ns_max: AtomicU64,
+    /// When each client last began or ended an operation, in nanoseconds of the trial.
+    active_ns: Vec<AtomicI64>,
     next_process: AtomicU64,
 }
 
@@ -76,11 +78,27 @@ impl<'t> Crew<'t> {
             in_flight: AtomicU64::new(0),
             late: AtomicU64::new(0),
             late_ns_max: AtomicU64::new(0),
+            active_ns: (0..clients).map(|_| AtomicI64::new(clock.now_ns())).collect(),
             next_process: AtomicU64::new(clients as u64),
         }
     }
 
-    /// Works until the time is up, the script ends, or everything is to stop.
+    /// For how long the client that was idle the longest has done nothing, in milliseconds. One
+    /// with nothing left to do is not idle.
+    pub fn silent_ms(&self) -> u64 {
+        let now = self.clock.now_ns();
+        let idle = self.active_ns.iter().map(|at| now - at.load(Ordering::Relaxed).min(now));
+        u64::try_from(idle.max().unwrap_or(0) / 1_000_000).unwrap_or(0)
+    }
+
+    fn note_active(&self, number: usize, at_ns: i64) {
+        if let Some(active) = self.active_ns.get(number) {
+            active.store(at_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// Works until the time is up, the script ends, everything is to stop, or the client is given
+    /// up: it would fail whatever it is asked at once and without sending it.
     pub fn work(
         &self,
         number: usize,
@@ -106,9 +124,17 @@ impl<'t> Crew<'t> {
             if self.is_over() {
                 return Ok(());
             }
-            let Some(call) = script.next() else { return Ok(()) };
+            let Some(call) = script.next() else {
+                self.note_active(number, i64::MAX);
+                return Ok(());
+            };
+            self.note_active(number, self.clock.now_ns());
             let reply = self.send(number, number as u64, client, &call, due_ns)?;
+            self.note_active(number, self.clock.now_ns());
             script.observe(&call, &reply);
+            if client.is_given_up() {
+                return Ok(());
+            }
         }
     }
 
@@ -253,6 +279,34 @@ mod tests {
             }
             Reply::Ok { output: call.input.clone(), node: None, revision: None }
         }
+    }
+
+    /// Is given up with its third call.
+    struct GivenUp(u64);
+
+    impl Client for GivenUp {
+        fn call(&mut self, _: &Call, _: Duration) -> Reply {
+            self.0 += 1;
+            Reply::Fail { error: "not sent".into(), node: None }
+        }
+
+        fn is_given_up(&self) -> bool {
+            self.0 >= 3
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_given_up_sends_nothing_more() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("history.jsonl");
+        let clock = Arc::new(TrialClock::start());
+        let recorder =
+            Recorder::create(&path, Arc::clone(&clock), Honesty::Complete).expect("file");
+        let nodes = ["n1".to_string()];
+        let crew = Crew::new(&recorder, &clock, &nodes, 1);
+        let mut script = Writes { left: u64::MAX, seen: Vec::new() };
+        crew.work(0, &mut GivenUp(0), &mut script, Pace::Closed, 0).expect("recorded");
+        assert_eq!(crew.sent.load(Ordering::Relaxed), 3, "it would go on for ever");
     }
 
     struct Writes {

@@ -155,7 +155,7 @@ pub fn of_every_run(means: &Means, directory: &Path) -> Vec<Requirement> {
         version: Some(seen),
         source: source.to_string(),
     };
-    let tier = needs::Tier::of_this_machine().words().to_string();
+    let tier = needs::Tier::of_this_machine().words();
     let source = "found by trying; `assay doctor` says what is missing";
     let mut rows = vec![row("Tier of this machine", tier, source)];
     let mut measured = |what: &str, cost: std::io::Result<Cost>| {

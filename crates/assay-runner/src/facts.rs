@@ -10,7 +10,7 @@ use assay_plan::words::Category;
 use assay_report::run::Planted;
 use assay_verdict::audit::{
     Applicable, Clock, Controls, Groups, Health, LogScan, Measured, OracleKind, Partitions,
-    Surfaces, Topologies,
+    Silence, Surfaces, Topologies,
 };
 use assay_verdict::{
     Audits, Budget, Calibration, Checker, Fault, HistoryFields, Landing, Operations, Rigour,
@@ -20,8 +20,10 @@ use std::collections::BTreeSet;
 
 /// After a fault, this share of the answers before it counts as recovered, in percent.
 pub const RECOVERED_PERCENT_MIN: u64 = 80;
+/// A client of a closed loop that does nothing for more than so many timeouts has stopped.
+pub const SILENT_TIMEOUTS_MAX: u64 = 2;
 /// Checkers whose answers depend on how long things took.
-const ABOUT_TIME: [&str; 4] = ["slo", "lease", "fairness", "baseline"];
+pub const ABOUT_TIME: [&str; 4] = ["slo", "lease", "fairness", "baseline"];
 /// Checkers whose answers are statistics.
 const STATISTICAL: [&str; 3] = ["slo", "fairness", "baseline"];
 /// Checkers that compare with another run.
@@ -43,6 +45,8 @@ pub struct Setting<'s> {
     pub no_hidden_retries: Option<String>,
     /// What the claims of the scenario are about.
     pub categories: &'s [Category],
+    /// Trials that could not be done, and why.
+    pub not_done: &'s [String],
 }
 
 impl Setting<'_> {
@@ -120,6 +124,12 @@ fn planned(trials: &[&TrialRecord]) -> Fault {
         if !trial.bypasses.is_empty() {
             landings.push(uncontrolled(seed, &trial.bypasses));
         }
+        if let Some(why) = &trial.unwatched {
+            let unread = |what: &str| Signal { what: what.to_string(), ..Signal::default() };
+            let fault = format!("seed {seed}: nobody knows whether it was bypassed, {why}");
+            let injector = unread("links all under control");
+            landings.push(Landing { fault, victim: injector.clone(), injector });
+        }
         for landing in trial.windows.iter().flat_map(|window| &window.landings) {
             let fault = format!("seed {seed}: {}", landing.fault);
             landings.push(Landing { fault, ..landing.clone() });
@@ -181,12 +191,20 @@ fn sharpness(trials: &[&TrialRecord]) -> Vec<Planted> {
 }
 
 fn history(trials: &[&TrialRecord]) -> HistoryFields {
+    let seed = |trial: &TrialRecord, what: String| format!("{what} in seed {}", trial.spec.seed);
+    let spoiled: Vec<String> = trials
+        .iter()
+        .flat_map(|trial| trial.spoiled().into_iter().map(|what| seed(trial, what)))
+        .collect();
+    if !spoiled.is_empty() {
+        return HistoryFields::Spoiled(spoiled);
+    }
     let mut lacks = BTreeSet::new();
     for trial in trials {
         match &trial.judged.history {
             HistoryFields::Complete => {}
             HistoryFields::Lacks(fields) => lacks.extend(fields.iter().cloned()),
-            HistoryFields::Unknown => return HistoryFields::Unknown,
+            unsure => return unsure.clone(),
         }
     }
     match (trials.is_empty(), lacks.is_empty()) {
@@ -224,8 +242,10 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
     Measured {
         rate_planned,
         rate_achieved,
+        silence: silence(trials),
         cycles_planned: Some(seeds_planned),
         cycles_judged: Some(trials.iter().filter(|t| t.judged.ops_in > 0).count() as u64),
+        cycles_lost: setting.not_done.to_vec(),
         clock: Some(match trials.iter().any(|trial| trial.clock_jumps > 0) {
             true => Clock::Wall,
             false => Clock::Monotonic,
@@ -243,6 +263,7 @@ fn measured(trials: &[&TrialRecord], setting: &Setting<'_>, size: &Budget) -> Me
             first: trials.iter().find_map(|trial| trial.log.samples.first().cloned()),
         }),
         health: health(trials),
+        unhealed: unhealed(trials),
         // With which harness a baseline was taken is written nowhere yet: then nobody knows.
         harness: unless(checks(&COMPARING), "nothing is compared with a baseline"),
         replicas: Some(match checks(&STATISTICAL) {
@@ -303,6 +324,28 @@ fn rates(trials: &[&TrialRecord]) -> (Option<u64>, Option<u64>) {
     // The trial that fell short the most speaks for all.
     let worst = trials.iter().map(one).min_by(|a, b| (a.1 * b.0).cmp(&(b.1 * a.0)));
     worst.map_or((None, None), |(planned, achieved)| (Some(planned), Some(achieved)))
+}
+
+/// The longest silence of a client that works in a closed loop, where there is one: a client that
+/// gets no answers does something at least once in all tries of an operation.
+fn silence(trials: &[&TrialRecord]) -> Option<Silence> {
+    let one = |trial: &&TrialRecord| {
+        let workload = &trial.spec.workload;
+        let tries = crate::trial::workload(&trial.spec).map_or(1, |w| 1 + u64::from(w.retries()));
+        let ms_max = workload.timeout_ms.saturating_mul(SILENT_TIMEOUTS_MAX * tries);
+        Some(Silence { ms: trial.silent_ms?, ms_max })
+    };
+    trials.iter().filter_map(one).max_by_key(|silence| silence.ms)
+}
+
+/// Faults that were not shown to be healed, by seed and name.
+fn unhealed(trials: &[&TrialRecord]) -> Vec<String> {
+    let of = |trial: &&TrialRecord| {
+        let seed = trial.spec.seed;
+        let windows = trial.windows.iter().filter_map(|w| Some((&w.id, w.unhealed.as_ref()?)));
+        windows.map(|(id, why)| format!("seed {seed}: {id}: {why}")).collect::<Vec<_>>()
+    };
+    trials.iter().flat_map(of).collect()
 }
 
 fn health(trials: &[&TrialRecord]) -> Option<Health> {

@@ -10,8 +10,9 @@ mod tests;
 
 use crate::blame::Tells;
 use crate::event::{Events, Purpose, RunEvent};
+use crate::facts::ABOUT_TIME;
 use crate::spec::TrialSpec;
-use crate::trial::{self, TrialError, TrialRecord};
+use crate::trial::{self, AnomalyRecord, TrialError, TrialRecord};
 use assay_workload::{GENERATORS, GeneratorInfo};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -42,6 +43,9 @@ pub struct Investigation {
     /// Reruns that could not be done, and why: they count as not showing it.
     #[serde(default)]
     pub not_done: Vec<String>,
+    /// Reruns that broke another promise than the first trial: they do not show it either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// What speaks for whom.
     pub tells: Tells,
 }
@@ -68,12 +72,25 @@ pub struct Allowance {
 }
 
 struct Inquiry<'i, 'r> {
+    /// What is looked for: the first violation.
+    first: &'i TrialRecord,
     events: &'i Events<'i>,
     run: &'i mut Runner<'r>,
     allowance: Allowance,
     begun: Instant,
     reductions: u64,
     not_done: Vec<String>,
+    others: Vec<String>,
+}
+
+/// Whether a trial shows the violation that the first has shown: a checker that broke there breaks
+/// here. The kind of anomaly may be another one: a bug of isolation is G-single in one schedule and
+/// G2 in the next, and which objects it hits is chance. What another checker finds is another
+/// violation, and no proof that the first comes back.
+fn shows(first: &TrialRecord, record: &TrialRecord) -> bool {
+    let found = &record.judged.anomalies;
+    let again = |wanted: &AnomalyRecord| found.iter().any(|one| one.checker == wanted.checker);
+    record.is_violation() && first.judged.anomalies.first().is_none_or(again)
 }
 
 /// Looks into a violation. A rerun that cannot be done, because a node is not ready in time, say,
@@ -85,8 +102,9 @@ pub fn investigate(
     run: &mut Runner<'_>,
 ) -> Result<Investigation, TrialError> {
     let begun = Instant::now();
+    let (not_done, others) = (Vec::new(), Vec::new());
     let mut inquiry =
-        Inquiry { events, run, allowance, begun, reductions: 0, not_done: Vec::new() };
+        Inquiry { first, events, run, allowance, begun, reductions: 0, not_done, others };
     let (reruns, again) = inquiry.reproduce(first)?;
     let events_before = first.windows.len() as u64 + first.operations.recorded;
     let mut found = Investigation {
@@ -98,6 +116,7 @@ pub fn investigate(
         minimal: false,
         not_reduced: None,
         not_done: Vec::new(),
+        others: Vec::new(),
         tells: Tells::default(),
     };
     match again {
@@ -116,6 +135,7 @@ pub fn investigate(
     }
     (found.reductions, found.not_done) = (inquiry.reductions, inquiry.not_done.clone());
     found.tells = inquiry.tells(first, &found)?;
+    found.others = inquiry.others;
     Ok(found)
 }
 
@@ -133,11 +153,27 @@ impl Inquiry<'_, '_> {
         purpose: Purpose,
     ) -> Result<Result<TrialRecord, String>, TrialError> {
         match (self.run)(name, spec, purpose) {
-            Ok(record) => Ok(Ok(record)),
+            Ok(record) => {
+                self.note_other(name, &record);
+                Ok(Ok(record))
+            }
             Err(TrialError::Missing(what)) => Ok(Err(what.join("; "))),
             Err(TrialError::Trouble(why)) => Ok(Err(why)),
+            Err(error @ TrialError::NotStarted(_)) => Ok(Err(error.to_string())),
             Err(error @ (TrialError::Interrupted | TrialError::Broken(..))) => Err(error),
         }
+    }
+
+    /// A rerun that breaks something else is told, and counts for nothing here.
+    fn note_other(&mut self, name: &str, record: &TrialRecord) {
+        if !record.is_violation() || shows(self.first, record) {
+            return;
+        }
+        let found = record.judged.anomalies.first();
+        let found = found.map_or(String::new(), |a| format!("{}: {}", a.checker, a.title));
+        let what = format!("{name} broke another promise than the first trial: {found}");
+        self.events.emit(&RunEvent::Noticed { what: what.clone() });
+        self.others.push(what);
     }
 
     /// Runs a trial that is to show the violation; `None` if it does not, or could not be done.
@@ -148,7 +184,7 @@ impl Inquiry<'_, '_> {
         purpose: Purpose,
     ) -> Result<Option<TrialRecord>, TrialError> {
         match self.rerun(name, spec, purpose)? {
-            Ok(record) => Ok(record.is_violation().then_some(record)),
+            Ok(record) => Ok(shows(self.first, &record).then_some(record)),
             Err(why) => {
                 let what = format!("{name} could not be done: {why}");
                 self.events.emit(&RunEvent::Noticed { what: what.clone() });
@@ -197,8 +233,7 @@ impl Inquiry<'_, '_> {
     fn tells(&mut self, first: &TrialRecord, found: &Investigation) -> Result<Tells, TrialError> {
         let anomalies = &first.judged.anomalies;
         let mut tells = Tells {
-            certificate_verified: anomalies.first().map(|anomaly| anomaly.verified),
-            host_was_unsteady: Some(first.clock_jumps > 0),
+            certificate_verified: anomalies.first().and_then(|anomaly| anomaly.verified),
             ..Tells::default()
         };
         match trial::self_test(&first.spec.check) {
@@ -212,14 +247,13 @@ impl Inquiry<'_, '_> {
             }
             Err(why) => tells.lines.push(format!("the checker could not be tested: {why}")),
         }
-        let word = match tells.certificate_verified {
-            Some(true) => "holds",
-            Some(false) => "was not confirmed",
-            None => "is missing",
+        let word = match (tells.certificate_verified, anomalies.is_empty()) {
+            (Some(true), _) => "holds in a separate verifier",
+            (Some(false), _) => "does not hold in a separate verifier",
+            (None, false) => "is too large for the separate verifier",
+            (None, true) => "is missing",
         };
-        tells
-            .lines
-            .push(format!("the certificate of the refutation {word} in a separate verifier"));
+        tells.lines.push(format!("the certificate of the refutation {word}"));
         self.try_other_workloads(&found.smallest, &mut tells)?;
         if !found.smallest.windows.is_empty() {
             let calm = TrialSpec { windows: Vec::new(), ..found.smallest.clone() };
@@ -240,7 +274,12 @@ impl Inquiry<'_, '_> {
         lines: &mut Vec<String>,
     ) -> Result<Option<bool>, TrialError> {
         let (shown, words) = match self.rerun(name, spec, Purpose::Blame)? {
-            Ok(record) if record.is_violation() => (Some(true), "the violation shows".to_string()),
+            Ok(record) if shows(self.first, &record) => {
+                (Some(true), "the violation shows".to_string())
+            }
+            Ok(record) if record.is_violation() => {
+                (Some(false), "the violation does not show, but another one".to_string())
+            }
             Ok(_) => (Some(false), "the violation does not show".to_string()),
             Err(why) => (None, format!("not tried: {why}")),
         };
@@ -267,20 +306,31 @@ impl Inquiry<'_, '_> {
                 return Ok(());
             }
         }
-        let line = format!(
-            "with the same generator, other draws (seed {}, another pace and choice of keys): ",
-            otherwise.seed
-        );
+        let how = match is_about_time(smallest) {
+            true => "at the same pace",
+            false => "another pace and choice of keys",
+        };
+        let seed = otherwise.seed;
+        let line = format!("with the same generator, other draws (seed {seed}, {how}): ");
         tells.other_draws_show_it =
             self.told("blame-other-draws", &otherwise, line, &mut tells.lines)?;
         Ok(())
     }
 }
 
-/// Other values, other times, other order: the same system and the same faults.
+fn is_about_time(spec: &TrialSpec) -> bool {
+    spec.check.names.iter().any(|name| ABOUT_TIME.contains(&name.as_str()))
+}
+
+/// Other values, other times, other order: the same system and the same faults. Where a checker
+/// asks how long something takes, the pace and the load on each key are the plan's: nothing was
+/// promised of another.
 fn other_draws(spec: &TrialSpec) -> TrialSpec {
     let mut other = spec.clone();
     other.seed = spec.seed.wrapping_add(OTHER_SEED);
+    if is_about_time(spec) {
+        return other;
+    }
     other.workload.rate = match spec.workload.rate {
         // A closed loop of many clients could overwhelm a small machine: so it is paced.
         Some(rate) => Some(rate * 1.5),

@@ -50,6 +50,29 @@ pub fn utc(text: &str) -> Utc {
     Utc::try_from(text.to_string()).unwrap_or_else(|_| epoch())
 }
 
+/// Who it was, or that nobody said so: a header may not be blank.
+pub fn named(who: &str) -> String {
+    if who.trim().is_empty() { "not named".to_string() } else { who.to_string() }
+}
+
+/// A wall clock that was set back while the run went on would have trials before the toolbox was
+/// looked through, which no record may say. They are put at that moment, and told so.
+pub fn never_before(toolbox: &Toolbox, timeline: &mut [TimelineEntry]) -> Option<String> {
+    let discovered = toolbox.discovered_at.clone()?;
+    let early = timeline.iter_mut().filter(|entry| entry.at < discovered);
+    let mut first = None;
+    for entry in early {
+        let said = std::mem::replace(&mut entry.at, discovered.clone());
+        let note = format!("the clock of this machine was set back, and said {}", said.as_str());
+        entry.notes = match entry.notes.is_empty() {
+            true => note.clone(),
+            false => format!("{}; {note}", entry.notes),
+        };
+        first.get_or_insert(note);
+    }
+    first
+}
+
 /// The record of a run.
 pub fn of(material: &Material<'_>) -> RunRecord {
     let plan = material.plan;
@@ -59,7 +82,7 @@ pub fn of(material: &Material<'_>) -> RunRecord {
         plan: material.asked.plan.clone(),
         commit: material.asked.commit.clone(),
         directory: material.directory.clone(),
-        operator: material.asked.operator.clone(),
+        operator: named(&material.asked.operator),
         toolbox: material.toolbox.clone(),
         environment: material.environment.clone(),
         preconditions: preconditions(material),
@@ -161,10 +184,15 @@ pub fn scenario(plan: &Plan, end: &ScenarioEnd) -> Scenario {
     let first = end.arms.first().map(|(_, machine, _)| machine);
     let canary = first.is_some_and(|machine| machine.expect == Some(Planned::Refuted));
     let oracle = described.and_then(|s| s.field(assay_plan::field::Field::Oracle));
+    let budgets = arm::budgets(first.unwrap_or(&Machine::default()));
     let arms: Vec<Arm> = end
         .arms
         .iter()
-        .map(|(id, machine, arm)| record_arm(id, machine, arm, oracle.map(|o| o.text.as_str())))
+        .map(|(id, machine, arm)| {
+            let own = arm::budgets(machine);
+            let budgets = (own != budgets).then_some(own);
+            Arm { budgets, ..record_arm(id, machine, arm, oracle.map(|o| o.text.as_str())) }
+        })
         .collect();
     let verdicts: Vec<Verdict> = arms.iter().map(|arm| arm.verdict).collect();
     Scenario {
@@ -174,7 +202,7 @@ pub fn scenario(plan: &Plan, end: &ScenarioEnd) -> Scenario {
             .map(|s| s.falsifies.iter().map(|claim| claim.id.to_string()).collect())
             .unwrap_or_default(),
         expect: if canary { Expectation::Refuted } else { Expectation::Upheld },
-        budgets: arm::budgets(first.unwrap_or(&Machine::default())),
+        budgets,
         verdict: match verdicts[..] {
             [only] => only,
             _ => aggregate(&verdicts).verdict,
@@ -195,6 +223,7 @@ fn record_arm(id: &str, machine: &Machine, end: &ArmEnd, oracle: Option<&str>) -
         id: surface.clone().unwrap_or_else(|| id.to_string()),
         surface,
         oracle,
+        budgets: None,
         size: Default::default(),
         seeds: Vec::new(),
         started: None,
@@ -249,7 +278,11 @@ fn notes(run: &ArmRun) -> String {
         lines.extend(trial.judged.undecided_because.iter().map(|why| format!("{name}: {why}")));
         lines.extend(trial.log.samples.iter().map(|line| format!("{name}: log: {line}")));
         lines.extend(trial.bypasses.iter().map(|line| format!("{name}: {line}")));
+        lines.extend(trial.lost.iter().map(|line| format!("{name}: {line}")));
+        let windows = trial.windows.iter();
+        lines.extend(windows.filter_map(|w| Some(format!("{name}: {}: {}", w.id, w.trouble()?))));
     }
+    lines.extend(run.not_done.iter().cloned());
     lines.join("\n")
 }
 
@@ -354,7 +387,7 @@ fn evidence(arm: &str, found: &Investigation) -> Vec<String> {
             found.first.judged.anomalies_total, found.reruns[0], found.reruns[1]
         ),
     ];
-    lines.extend(found.not_done.iter().cloned());
+    lines.extend(found.not_done.iter().chain(&found.others).cloned());
     lines.extend(found.tells.lines.iter().cloned());
     lines
 }
@@ -439,3 +472,6 @@ pub fn missing_for(plan: &Plan, scenario: &str, environment: &[Requirement]) -> 
     });
     needed.map(|(_, found)| format!("{} ({})", found.requirement, found.source)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Latencies that are remembered, for percentiles of the last windows.
 const LATENCIES_MAX: usize = 200_000;
+/// A percentile of fewer operations says nothing.
+const LATENCIES_MIN: usize = 10;
 /// Operations whose lateness is remembered; more than a page shows.
 const LATE_MAX: usize = 4_000_000;
 
@@ -43,6 +45,13 @@ pub struct Epoch {
     pub start_ns: i64,
     /// To; `None` while it is on.
     pub end_ns: Option<i64>,
+}
+
+impl Epoch {
+    /// Whether it was on at some moment of a span.
+    fn touches(&self, from: i64, to: i64) -> bool {
+        self.start_ns <= to && self.end_ns.is_none_or(|end| end >= from)
+    }
 }
 
 /// Whether the recorder does its work, or a part of it on purpose not.
@@ -248,14 +257,29 @@ impl Recorder {
         self.lock().counts
     }
 
-    /// The 99th percentile of how long operations took that ended since then, in nanoseconds.
-    pub fn latency_p99_ns(&self, since_ns: i64) -> Option<u64> {
+    /// The 99th percentile of how long operations took that were under way in the window that
+    /// opened then, in nanoseconds; `None` if they are too few to tell. What began after it says
+    /// nothing about it, and there may be so much of that that nothing else is seen.
+    pub fn latency_p99_ns(&self, start_ns: i64) -> Option<u64> {
         let inner = self.lock();
-        let recent = inner.latencies.iter().rev().take_while(|(ended, _)| *ended >= since_ns);
-        let mut took: Vec<i64> = recent.map(|(_, took)| *took).collect();
-        let index = (took.len().checked_sub(1)?) * 99 / 100;
-        let (_, p99, _) = took.select_nth_unstable(index);
-        Some((*p99).max(0) as u64)
+        let mut epochs = inner.epochs.iter().rev();
+        let end_ns = epochs.find(|epoch| epoch.start_ns == start_ns).and_then(|epoch| epoch.end_ns);
+        let recent = inner.latencies.iter().rev().take_while(|(ended, _)| *ended >= start_ns);
+        let inside = recent.filter(|(ended, took)| end_ns.is_none_or(|end| ended - took <= end));
+        p99(inside.map(|(_, took)| *took).collect())
+    }
+
+    /// The same of operations that ended in a span and that no fault has touched.
+    pub fn calm_p99_ns(&self, from_ns: i64, to_ns: i64) -> Option<u64> {
+        let inner = self.lock();
+        let recent = inner.latencies.iter().rev().take_while(|(ended, _)| *ended >= from_ns);
+        let is_over = |epoch: &&Epoch| epoch.start_ns < to_ns;
+        let earlier: Vec<&Epoch> = inner.epochs.iter().filter(is_over).collect();
+        let calm = recent.filter(|(ended, took)| {
+            let touched = earlier.iter().any(|epoch| epoch.touches(ended - took, *ended));
+            *ended < to_ns && !touched
+        });
+        p99(calm.map(|(_, took)| *took).collect())
     }
 
     /// How often the clock was behind the time written last.
@@ -288,9 +312,10 @@ impl Inner {
 
     /// The first window that was open at some moment of a span, as JSON.
     fn epoch_of(&self, from: i64, to: i64) -> String {
-        let touches =
-            |epoch: &&Epoch| epoch.start_ns <= to && epoch.end_ns.is_none_or(|end| end >= from);
-        self.epochs.iter().find(touches).map_or("null".to_string(), |epoch| quoted(&epoch.id))
+        let mut epochs = self.epochs.iter();
+        epochs
+            .find(|epoch| epoch.touches(from, to))
+            .map_or("null".to_string(), |epoch| quoted(&epoch.id))
     }
 
     fn remember(&mut self, ended: i64, took: i64) {
@@ -305,6 +330,15 @@ impl Inner {
         self.waiting.clear();
         Ok(())
     }
+}
+
+fn p99(mut took: Vec<i64>) -> Option<u64> {
+    if took.len() < LATENCIES_MIN {
+        return None;
+    }
+    let index = (took.len() - 1) * 99 / 100;
+    let (_, p99, _) = took.select_nth_unstable(index);
+    Some((*p99).max(0) as u64)
 }
 
 fn quoted(text: &str) -> String {

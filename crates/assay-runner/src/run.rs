@@ -159,6 +159,9 @@ impl Run<'_> {
         let scenarios = self.scenarios(&events, &surveyed, &timeline)?;
         let mut timeline = timeline.into_inner().expect("nobody panicked");
         timeline.sort_by(|a: &TimelineEntry, b| a.at.cmp(&b.at));
+        if let Some(what) = record::never_before(&surveyed.toolbox, &mut timeline) {
+            events.emit(&RunEvent::Noticed { what });
+        }
         let material = Material {
             plan: self.plan,
             asked: self.asked,

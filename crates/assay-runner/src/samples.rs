@@ -88,6 +88,9 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
         },
         bypasses: Vec::new(),
         turned_away: 0,
+        lost: Vec::new(),
+        unwatched: None,
+        silent_ms: None,
         finals_cut: false,
         clock_jumps: 0,
         log: LogRecord { lines: 10, ..LogRecord::default() },
@@ -128,7 +131,7 @@ pub fn refuted(spec: &TrialSpec, after_ms: u64) -> TrialRecord {
         key: Some("k1".to_string()),
         ops: vec![3, 5, 8],
         until_ns: Some(i64::try_from(after_ms * 1_000_000).expect("a short time")),
-        verified: true,
+        verified: Some(true),
         picture: None,
     }];
     record
@@ -150,6 +153,7 @@ fn landed(id: &str, fault: &str) -> WindowRecord {
         undone: Vec::new(),
         proof: Vec::new(),
         trouble: None,
+        unhealed: None,
         cutting: Cutting::Asymmetric,
     }
 }

@@ -43,6 +43,8 @@ pub struct ArmRun {
     pub trials: Vec<(String, TrialRecord)>,
     /// What was found out about a violation.
     pub investigation: Option<Investigation>,
+    /// Trials that could not be done, and why; none was tried after them.
+    pub not_done: Vec<String>,
 }
 
 /// What an arm is run with.
@@ -91,6 +93,9 @@ impl Workshop<'_> {
         match self.run_tiers(job, &frozen) {
             Err(error @ (TrialError::Interrupted | TrialError::Broken(..))) => Err(error),
             Err(TrialError::Missing(missing)) => Ok(ArmEnd::Missing(missing, Operator::Told)),
+            Err(error @ TrialError::NotStarted(_)) => {
+                Ok(ArmEnd::Missing(vec![error.to_string()], Operator::Told))
+            }
             Err(TrialError::Trouble(why)) => Ok(ArmEnd::NotAttempted(why)),
             Ok(run) => Ok(ArmEnd::Ran(Box::new(run))),
         }
@@ -104,29 +109,8 @@ impl Workshop<'_> {
         let frozen =
             frozen::system(self.directory.root(), &first.system.name, &self.beside).map_err(one)?;
         let system = &frozen.system;
-        let mut missing = system.option_problems(&first.system.options);
-        if !system.allows_nodes(first.system.nodes) {
-            missing.push(format!("{} does not run with {} nodes", system.name, first.system.nodes));
-        }
-        match trial::workload(first) {
-            Ok(_) => {}
-            Err(TrialError::Missing(lacks)) => missing.extend(lacks),
-            Err(error) => missing.push(error.to_string()),
-        }
-        missing.extend(needs::lacks_network(first.system.network));
-        if let Err(why) = trial::panel(&first.check) {
-            missing.push(why);
-        }
-        for window in specs.iter().flat_map(|(_, spec)| &spec.windows) {
-            missing.extend(action::too_short(window, first.system.nodes));
-            let datagrams = system.has_datagrams();
-            if let Err(error) = action::check(window, first.system.network, datagrams) {
-                missing.push(error.to_string());
-            }
-            missing.extend(unreadable_signals(window, system, first.system.network));
-            missing.extend(uncounted(window, first.system.network));
-        }
-        missing.extend(specs.iter().flat_map(|(_, spec)| unknown_targets(spec, system)));
+        let mut missing = lacks(first, system);
+        missing.extend(specs.iter().flat_map(|(_, spec)| lacks_of_windows(spec, system)));
         missing.extend(undone(job.machine, system));
         missing.sort();
         missing.dedup();
@@ -152,7 +136,8 @@ impl Workshop<'_> {
         let mut trials: Vec<(String, TrialRecord)> = Vec::new();
         let mut depth = Depth::Smoke;
         let mut violating = None;
-        for next in [Depth::Smoke, self.asked.depth] {
+        let mut not_done = Vec::new();
+        'tiers: for next in [Depth::Smoke, self.asked.depth] {
             if trials.iter().any(|(_, trial)| trial.is_violation())
                 || (next <= depth && !trials.is_empty())
             {
@@ -164,7 +149,14 @@ impl Workshop<'_> {
                 self.specs(job, next).map_err(|e| TrialError::Missing(vec![e.to_string()]))?;
             for (name, mut spec) in specs {
                 spec.system.digest = Some(frozen.digest.clone());
-                let record = self.trial(job.id, &name, &spec, purpose, system)?;
+                let record = match self.trial(job.id, &name, &spec, purpose, system) {
+                    // What was found out before is not given up for one that cannot be done.
+                    Err(error) if error.is_of_one_trial() && !trials.is_empty() => {
+                        not_done.push(self.not_done(&name, &error));
+                        break 'tiers;
+                    }
+                    tried => tried?,
+                };
                 let is_violation = record.is_violation();
                 trials.push((name, record));
                 if is_violation {
@@ -177,18 +169,25 @@ impl Workshop<'_> {
             Some(first) => Some(self.investigated(job, system, first)?),
             None => None,
         };
-        let facts = self.facts(job, system, depth, &trials, investigation.as_ref())?;
-        Ok(ArmRun { facts, trials, investigation })
+        let facts = self.facts(job, system, (depth, &not_done), &trials, investigation.as_ref());
+        Ok(ArmRun { facts, trials, investigation, not_done })
+    }
+
+    /// Says that a trial could not be done.
+    fn not_done(&self, name: &str, error: &TrialError) -> String {
+        let what = format!("{name} could not be done: {error}");
+        self.events.emit(&RunEvent::Noticed { what: what.clone() });
+        what
     }
 
     fn facts(
         &self,
         job: &ArmJob<'_>,
         system: &SystemSpec,
-        depth: Depth,
+        (depth, not_done): (Depth, &[String]),
         trials: &[(String, TrialRecord)],
         investigation: Option<&Investigation>,
-    ) -> Result<ArmFacts, TrialError> {
+    ) -> ArmFacts {
         let first = trials.first().map(|(_, trial)| &trial.spec.check);
         let oracles = match first.map(trial::panel) {
             Some(Ok(panel)) => panel.oracle_kinds(),
@@ -202,19 +201,22 @@ impl Workshop<'_> {
             oracles,
             no_hidden_retries: no_hidden_retries(system),
             categories: job.categories,
+            not_done,
         };
         let wanted = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
-        let counting: Vec<&TrialRecord> = trials
-            .iter()
-            .map(|(_, trial)| trial)
-            .filter(|trial| trial.purpose == wanted || trial.is_violation())
-            .collect();
+        let counts = |trial: &&TrialRecord| trial.purpose == wanted || trial.is_violation();
+        let all = || trials.iter().map(|(_, trial)| trial);
+        let counting: Vec<&TrialRecord> = match all().any(|trial| counts(&trial)) {
+            true => all().filter(counts).collect(),
+            // Not one of the tier could be done: then those before it are all there is.
+            false => all().collect(),
+        };
         let violation = match investigation {
             None => Violation::None,
             Some(found) if found.reproduced() => Violation::Reproduced,
             Some(_) => Violation::NotReproduced,
         };
-        Ok(facts::of(&counting, violation, &setting))
+        facts::of(&counting, violation, &setting)
     }
 
     fn investigated(
@@ -321,6 +323,41 @@ impl Workshop<'_> {
         entries.push(entry(&record.ended, format!("{name} ended"), record.result()));
         self.timeline.lock().expect("nobody panics here").extend(entries);
     }
+}
+
+/// What a trial of this system lacks, found out before anything is started.
+pub fn lacks(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
+    let mut missing = system.option_problems(&spec.system.options);
+    if !system.allows_nodes(spec.system.nodes) {
+        missing.push(format!("{} does not run with {} nodes", system.name, spec.system.nodes));
+    }
+    match trial::workload(spec) {
+        Ok(_) => {}
+        Err(TrialError::Missing(lacks)) => missing.extend(lacks),
+        Err(error) => missing.push(error.to_string()),
+    }
+    missing.extend(needs::lacks_network(spec.system.network));
+    if let Err(why) = trial::panel(&spec.check) {
+        missing.push(why);
+    }
+    missing.extend(lacks_of_windows(spec, system));
+    missing
+}
+
+/// The same of its faults alone, which differ from seed to seed.
+fn lacks_of_windows(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
+    let mut missing = Vec::new();
+    for window in &spec.windows {
+        missing.extend(action::too_short(window, spec.system.nodes));
+        let datagrams = system.has_datagrams();
+        if let Err(error) = action::check(window, spec.system.network, datagrams) {
+            missing.push(error.to_string());
+        }
+        missing.extend(unreadable_signals(window, system, spec.system.network));
+        missing.extend(uncounted(window, spec.system.network));
+    }
+    missing.extend(unknown_targets(spec, system));
+    missing
 }
 
 /// What a killed run has left of a trial counts for nothing, and is kept beside it.

@@ -14,8 +14,10 @@
 //! where tools run (`assay-sandbox`) and how programs are supervised (`assay-agent`).
 
 pub mod api;
+mod arranging;
 pub mod console;
 mod counters;
+mod durable;
 pub mod engine;
 mod error;
 mod hiding;
@@ -32,6 +34,7 @@ mod placing;
 mod run;
 mod sealing;
 pub mod store;
+mod trees;
 
 pub use error::{ApiError, ErrorType};
 pub use hub::{Hub, Listener};

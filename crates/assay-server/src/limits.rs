@@ -22,6 +22,8 @@ pub struct Limits {
     pub streams: usize,
     /// Uploads of a workspace at once.
     pub uploads: usize,
+    /// Downloads of a workspace at once.
+    pub downloads: usize,
     /// Requests of the process at once, of which one workspace can have three quarters.
     pub requests: usize,
     /// Open streams of the process.
@@ -38,6 +40,7 @@ impl Default for Limits {
             turns: 10_000,
             streams: 2048,
             uploads: 8,
+            downloads: 64,
             requests: 2048,
             all_streams: 4096,
             stalled: Duration::from_secs(60),
@@ -54,6 +57,8 @@ pub enum Kind {
     Stream,
     /// An upload.
     Upload,
+    /// The bytes of a file or a skill.
+    Download,
 }
 
 /// A place that somebody has. It is given back when this goes.
@@ -175,13 +180,14 @@ impl Admission {
 
     /// How many of a kind one workspace and all of them can have, and what they are called.
     fn limits_of(&self, kind: Kind, workspace: &str) -> (usize, usize, &'static str) {
-        let Limits { streams, all_streams, uploads, requests, .. } = self.limits;
+        let Limits { streams, all_streams, uploads, downloads, requests, .. } = self.limits;
         // Who is not known yet is nobody in particular.
         let share = if workspace.is_empty() { usize::MAX } else { requests - requests / 4 };
         match kind {
             Kind::Request => (share, requests, "requests are being answered"),
             Kind::Stream => (streams, all_streams, "streams are open"),
             Kind::Upload => (uploads, usize::MAX, "uploads are on their way"),
+            Kind::Download => (downloads, requests, "downloads are on their way"),
         }
     }
 

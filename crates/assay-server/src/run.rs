@@ -3,8 +3,10 @@
 use crate::api::{
     App, answer, demo_agent, demo_environment, recover_all, sweep, sweep_skills, sweep_workspaces,
 };
+use crate::arranging::Arranger;
 use crate::console::{self, Shelf};
 use crate::counters::{Counters, count_sessions};
+use crate::durable::make_dirs_synced;
 use crate::engine::{EngineError, EngineOptions, Engines, Runner, Sandboxes};
 use crate::error::ApiError;
 use crate::hub::Hub;
@@ -146,17 +148,26 @@ pub fn run(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), Serv
     ended
 }
 
+/// What is no agent's business: all that is kept here, and the master key wherever it is.
+fn secret_places(data: &Path, key: &MasterKeySource) -> Result<Vec<PathBuf>, ServeError> {
+    let whole = |path: &Path| {
+        let told = |source| ServeError::Directory { path: path.to_path_buf(), source };
+        std::path::absolute(path).map_err(told)
+    };
+    let mut places = vec![whole(data)?];
+    if let MasterKeySource::File(path) = key {
+        places.push(whole(path)?);
+    }
+    Ok(places)
+}
+
 async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     let data = options.data.clone();
-    for name in ["", OBJECTS, HOLDS, SKILLS, WORKSPACES] {
-        let path = data.join(name);
-        std::fs::create_dir_all(&path)
-            .map_err(|source| ServeError::Directory { path: path.clone(), source })?;
-    }
+    make_directories(&data)?;
     let _lock = Lock::take(&data.join(LOCK_NAME))?;
     let (wanted, workspaces) = (options.engines, data.join(WORKSPACES));
-    let engines = blocking(move || Ok(Engines::new(wanted, workspaces)?)).await?;
-    let engines = Arc::new(engines);
+    let hidden = secret_places(&data, &options.master_key)?;
+    let engines = Arc::new(blocking(move || Ok(Engines::new(wanted, workspaces, hidden)?)).await?);
     let place = options.store.clone();
     let (writes, reads) = blocking(move || open_stores(&place, &data)).await?;
     let (names, hub) = (Arc::new(Names::default()), Arc::new(Hub::default()));
@@ -170,7 +181,8 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let sealer = Arc::new(sealer);
     count_sessions(&reader, &counters).await.map_err(lost)?;
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
-    sweep_all(&reader, &options.data).await.map_err(lost)?;
+    let arranger = Arc::new(Arranger::new(reader.clone(), options.data.join(WORKSPACES)));
+    sweep_all(&reader, &arranger, &options.data).await.map_err(lost)?;
     let objects = options.data.join(OBJECTS);
     let renewer = start_renewer(&kernel, &reader, &sealer, &engines);
     let runner = Runner {
@@ -181,6 +193,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         owner: names.next("proc_"),
         holds: options.data.join(HOLDS),
         objects: objects.clone(),
+        arranger: arranger.clone(),
         renewer: renewer.clone(),
     };
     let runner = tokio::spawn(runner.run(wanted));
@@ -198,7 +211,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         names,
         objects,
         skills: options.data.join(SKILLS),
-        workspaces: options.data.join(WORKSPACES),
+        arranger,
         sealer,
         renewer,
         admission: Arc::new(Admission::new(options.limits)),
@@ -215,6 +228,15 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
         _ = terminated.recv() => Ok(()),
         _ = interrupted.recv() => Ok(()),
     }
+}
+
+fn make_directories(data: &Path) -> Result<(), ServeError> {
+    for name in ["", OBJECTS, HOLDS, SKILLS, WORKSPACES] {
+        let path = data.join(name);
+        let made = make_dirs_synced(&path);
+        made.map_err(|source| ServeError::Directory { path, source })?;
+    }
+    Ok(())
 }
 
 /// What renews credentials, by a clock too.
@@ -270,10 +292,10 @@ async fn writer_end(failure: oneshot::Receiver<StoreError>) -> ServeError {
 }
 
 /// Brings what is beside the store in line with it.
-async fn sweep_all(reader: &Reader, data: &Path) -> Result<(), ApiError> {
+async fn sweep_all(reader: &Reader, arranger: &Arc<Arranger>, data: &Path) -> Result<(), ApiError> {
     sweep(reader, data.join(OBJECTS)).await?;
     sweep_skills(reader, data.join(SKILLS)).await?;
-    sweep_workspaces(reader, data.join(WORKSPACES)).await
+    sweep_workspaces(arranger).await
 }
 
 /// What seals secrets: the master key, if it is the one that sealed those that are there.

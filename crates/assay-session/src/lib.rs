@@ -30,6 +30,7 @@
 //! *Knows nothing of* HTTP, storage, the clock and chance: ids and times are given.
 
 mod content;
+mod cost;
 mod error;
 mod event;
 mod id;
@@ -40,6 +41,7 @@ mod turn;
 mod wait;
 
 pub use content::{BlockKinds, check_blocks};
+pub use cost::Cost;
 pub use error::{BadEvent, Refusal};
 pub use event::{
     Body, EVENT_TYPES, ErrorKind, Event, Permission, RetryStatus, SessionError, StopReason,

@@ -3,12 +3,13 @@
 //! A partition cuts links. If nodes have another way to each other, the cut proves nothing,
 //! although every counter of the proxies moves. So the kernel is asked which connections the nodes'
 //! real ports have. Whoever made one must have entered it ([`DialPorts`]): the links do, and the
-//! probes do. All others are a bypass, and named.
+//! probes do. All others are a bypass, and named. So is a connection from one node to another over a
+//! port that the description does not name: nothing could cut it.
 //!
 //! Looking is sampling: a connection that lives for less than the time between two looks can be
 //! missed. Peers and clients that go around the proxies do so all the time, and are caught.
 
-use crate::sockets::{Socket, command_of, established, family, owners};
+use crate::sockets::{Socket, command_of, established, family, held_by, owners};
 use assay_nemesis::DialPorts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,6 +19,9 @@ use std::time::{Duration, Instant};
 /// A connection of our own is entered right after it is made and crossed out right before it is
 /// closed. In between, on a busy machine, a look may come; only what stays this long is a bypass.
 const OWN_TIME_MAX: Duration = Duration::from_secs(3);
+/// Time between two looks for connections over ports that nobody has declared: each goes through all
+/// descriptors of the nodes.
+const BESIDE_STEP: Duration = Duration::from_secs(1);
 /// Sentences kept; a thousand would say no more.
 const SENTENCES_MAX: usize = 100;
 
@@ -35,10 +39,23 @@ pub(crate) struct Watched {
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Bypasses {
-    /// By node and culprit, so that each is named once.
-    sentences: BTreeMap<(usize, Option<u32>), String>,
+    /// Each culprit is named once.
+    sentences: BTreeMap<Around, String>,
     /// Connections that may be ours, and since when they look as if they were not.
     doubtful: BTreeMap<(SocketAddr, SocketAddr), Instant>,
+    /// Since when looks see nothing, and why.
+    unseen: Option<(Instant, String)>,
+    /// When it was last looked for connections over other ports.
+    looked_beside: Option<Instant>,
+}
+
+/// Who went around the proxies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Around {
+    /// Somebody, if it is known who, reached a node.
+    Reached(usize, Option<u32>),
+    /// Two nodes have a connection over a port that is none of the described ones.
+    Beside(usize, usize),
 }
 
 impl Bypasses {
@@ -80,19 +97,56 @@ impl Bypasses {
             self.report(node, culprit, &watched.names[node], socket.remote);
         }
         self.doubtful = doubtful;
+        if self.looked_beside.is_none_or(|then| then.elapsed() >= BESIDE_STEP) {
+            self.looked_beside = Some(Instant::now());
+            self.look_beside(&sockets, watched, &held_by(groups));
+        }
         Ok(())
     }
 
-    fn report(&mut self, node: usize, culprit: Option<u32>, name: &str, from: SocketAddr) {
-        if self.sentences.len() >= SENTENCES_MAX || self.sentences.contains_key(&(node, culprit)) {
-            return;
+    fn look_beside(&mut self, sockets: &[Socket], watched: &Watched, held: &BTreeMap<u64, usize>) {
+        for (one, other, socket) in beside(sockets, watched, held) {
+            let (names, Socket { local, remote, .. }) = (&watched.names, socket);
+            let (here, there) = (&names[one], &names[other]);
+            let sentence = format!(
+                "{here} and {there} have a connection of their own ({local} to {remote}) over a \
+                 port that the description of the system does not name"
+            );
+            self.keep(Around::Beside(one, other), || sentence);
         }
-        let who = match culprit {
-            Some(pid) => format!("pid {pid}, `{}`", command_of(pid)),
-            None => "a process that cannot be told".to_string(),
-        };
-        let sentence = format!("{name} was reached by {from} ({who}) without the proxy");
-        self.sentences.insert((node, culprit), sentence);
+    }
+
+    /// The kernel did not tell its connections: what it did not tell may be a bypass.
+    pub(crate) fn not_told(&mut self, error: &io::Error) {
+        let why = || format!("this machine does not tell its connections: {error}");
+        self.unseen.get_or_insert_with(|| (Instant::now(), why()));
+    }
+
+    /// It did tell them. Whoever goes around the proxies does so all the time, and would be seen
+    /// now; but nobody has looked for long.
+    pub(crate) fn told(&mut self) {
+        self.unseen.take_if(|(since, _)| since.elapsed() < OWN_TIME_MAX);
+    }
+
+    /// Why nobody knows whether there were others than those found.
+    pub(crate) fn unseen(&self) -> Option<String> {
+        self.unseen.as_ref().map(|(_, why)| why.clone())
+    }
+
+    fn report(&mut self, node: usize, culprit: Option<u32>, name: &str, from: SocketAddr) {
+        self.keep(Around::Reached(node, culprit), || {
+            let who = match culprit {
+                Some(pid) => format!("pid {pid}, `{}`", command_of(pid)),
+                None => "a process that cannot be told".to_string(),
+            };
+            format!("{name} was reached by {from} ({who}) without the proxy")
+        });
+    }
+
+    fn keep(&mut self, around: Around, sentence: impl FnOnce() -> String) {
+        if self.sentences.len() < SENTENCES_MAX {
+            self.sentences.entry(around).or_insert_with(sentence);
+        }
     }
 
     /// What was found.
@@ -111,9 +165,46 @@ fn strangers(sockets: &[Socket], watched: &Watched) -> Vec<(usize, Socket)> {
     sockets.iter().filter_map(stranger).collect()
 }
 
+/// Connections between two nodes over ports that are not described: those of described ports have
+/// been looked at already. Each once, the node with the lower index first.
+fn beside(
+    sockets: &[Socket],
+    watched: &Watched,
+    held: &BTreeMap<u64, usize>,
+) -> Vec<(usize, usize, Socket)> {
+    let described = |at: SocketAddr| watched.ports.contains_key(&at.port());
+    let ends: BTreeMap<(SocketAddr, SocketAddr), usize> = sockets
+        .iter()
+        .filter(|socket| !described(socket.local) && !described(socket.remote))
+        .filter_map(|socket| Some(((socket.local, socket.remote), *held.get(&socket.inode)?)))
+        .collect();
+    let pair = |socket: &Socket| {
+        let one = *ends.get(&(socket.local, socket.remote))?;
+        let other = *ends.get(&(socket.remote, socket.local))?;
+        (one < other).then_some((one, other, *socket))
+    };
+    sockets.iter().filter_map(pair).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_that_failed_is_not_forgotten() {
+        let mut bypasses = Bypasses::default();
+        assert_eq!(bypasses.unseen(), None);
+        bypasses.not_told(&io::Error::other("no such file"));
+        bypasses.not_told(&io::Error::other("something else"));
+        assert!(bypasses.unseen().is_some_and(|why| why.ends_with("no such file")));
+        let long_ago = Instant::now().checked_sub(2 * OWN_TIME_MAX).expect("a running machine");
+        bypasses.unseen = Some((long_ago, "no such file".to_string()));
+        bypasses.told();
+        assert!(bypasses.unseen().is_some(), "nobody looked for too long");
+        bypasses.unseen = Some((Instant::now(), "no room".to_string()));
+        bypasses.told();
+        assert_eq!(bypasses.unseen(), None, "a moment is no gap between two looks");
+    }
 
     #[test]
     fn what_is_not_entered_is_a_stranger() {
@@ -137,5 +228,36 @@ mod tests {
             let found = strangers(&[socket(local, remote)], &watched);
             assert_eq!(!found.is_empty(), expected, "{local} {remote}");
         }
+    }
+    #[test]
+    fn two_nodes_have_no_connection_over_another_port() {
+        let end = |local: &str, remote: &str, inode: u64| Socket {
+            local: local.parse().expect("an address"),
+            remote: remote.parse().expect("an address"),
+            inode,
+        };
+        // Sockets 1 and 2 are of n1, 3 and 4 of n2, and 5 is of somebody else.
+        let held = BTreeMap::from([(1, 0), (2, 0), (3, 1), (4, 1)]);
+        let (names, ports) = (vec!["n1".into(), "n2".into()], BTreeMap::from([(7_000, 1)]));
+        let watched = Watched { names, ports, dials: DialPorts::default() };
+        let (low, high) = ("127.0.0.1:5000", "127.0.0.1:41000");
+        let cases = [
+            ("n2 calls n1", low, high, (1, 3), 1),
+            ("n1 calls n2", high, low, (2, 4), 1),
+            ("n1 calls itself", low, high, (1, 2), 0),
+            ("somebody calls n1", low, high, (1, 5), 0),
+            ("over a described port", "127.0.0.1:7000", high, (3, 1), 0),
+        ];
+        for (what, here, there, (inode, other), expected) in cases {
+            let sockets = [end(here, there, inode), end(there, here, other)];
+            let found = beside(&sockets, &watched, &held);
+            assert_eq!(found.len(), expected, "{what}: {found:?}");
+        }
+        let mut bypasses = Bypasses::default();
+        for _ in 0..2 {
+            bypasses.look_beside(&[end(low, high, 1), end(high, low, 3)], &watched, &held);
+        }
+        let [sentence] = &bypasses.sentences()[..] else { panic!("{bypasses:?}") };
+        assert!(sentence.starts_with("n1 and n2 have a connection of their own"), "{sentence}");
     }
 }

@@ -13,6 +13,7 @@
 //! No shell has a part in this: a word is an argument, whatever stands in it.
 
 use crate::probe::run_command;
+use crate::processes::Mark;
 use crate::releases::Programs;
 use crate::template::{Part, Placeholder, Template};
 use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
@@ -95,6 +96,8 @@ pub(crate) struct Scope {
     pub(crate) assay: String,
     pub(crate) here: String,
     pub(crate) seed: u64,
+    /// By which whatever is started is found if Assay is killed.
+    pub(crate) mark: Option<Mark>,
     /// Programs that were fetched for this release.
     pub(crate) programs: Option<Programs>,
     /// Options, defaults included.
@@ -118,9 +121,11 @@ enum Member<'a> {
 }
 
 impl Scope {
-    /// What a command has to have in its environment to find fetched programs, and they theirs.
+    /// What a command has to have in its environment: its mark, and what it takes to find fetched
+    /// programs, and they theirs.
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let Some(programs) = &self.programs else { return Vec::new() };
+        let marked = self.mark.iter().map(Mark::variable);
+        let Some(programs) = &self.programs else { return marked.collect() };
         let before = |directory: &PathBuf, name: &'static str| {
             let old = std::env::var_os(name).unwrap_or_default();
             let paths = std::iter::once(directory.clone()).chain(std::env::split_paths(&old));
@@ -128,7 +133,7 @@ impl Scope {
             Some((name, std::env::join_paths(paths.filter(|path| path != "")).ok()?))
         };
         let lib = programs.lib.as_ref().and_then(|lib| before(lib, "LD_LIBRARY_PATH"));
-        before(&programs.bin, "PATH").into_iter().chain(lib).collect()
+        marked.chain(before(&programs.bin, "PATH")).chain(lib).collect()
     }
 
     /// The arguments of a command.

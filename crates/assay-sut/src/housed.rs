@@ -16,7 +16,9 @@ use std::time::Duration;
 pub(crate) struct Housed {
     /// Taken when it ends, so that the thread sees the end.
     calls: Option<SyncSender<(Call, Duration)>>,
-    replies: Receiver<Reply>,
+    /// Each with whether the client can do anything after it.
+    replies: Receiver<(Reply, bool)>,
+    is_given_up: bool,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -41,7 +43,8 @@ impl Housed {
                 return;
             }
             while let Ok((call, time_max)) = called.recv() {
-                if reply.send(client.call(&call, time_max)).is_err() {
+                let answer = client.call(&call, time_max);
+                if reply.send((answer, client.is_given_up())).is_err() {
                     return;
                 }
             }
@@ -50,7 +53,8 @@ impl Housed {
         let thread = thread.map_err(|error| ClientError { message: error.to_string() })?;
         let gone = || ClientError { message: "the client ended while it was opened".to_string() };
         told.recv().map_err(|_| gone())??;
-        Ok(Housed { calls: Some(calls), replies, thread: Some(thread) })
+        let (calls, thread) = (Some(calls), Some(thread));
+        Ok(Housed { calls, replies, is_given_up: false, thread })
     }
 }
 
@@ -61,7 +65,14 @@ impl Client for Housed {
         let reply = if sent { self.replies.recv().ok() } else { None };
         // The client has its own bound on time; if its thread is gone nobody knows what it did.
         let error = || "the client ended in the middle of a call".to_string();
-        reply.unwrap_or_else(|| Reply::Unknown { error: error(), node: None })
+        let gone = || (Reply::Unknown { error: error(), node: None }, true);
+        let (reply, is_given_up) = reply.unwrap_or_else(gone);
+        self.is_given_up = is_given_up;
+        reply
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.is_given_up
     }
 }
 

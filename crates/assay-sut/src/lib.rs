@@ -38,6 +38,7 @@ mod releases;
 mod roster;
 mod sockets;
 mod spec;
+mod stragglers;
 mod template;
 
 pub use adapter::{

@@ -3,26 +3,48 @@
 //! A killed Assay cannot clean up after itself. So each node stands in this file from the moment it
 //! has a number, and is crossed out when it has ended. Whoever comes later kills what is left, and
 //! only that: a number counts together with the moment its process started, and with this start of
-//! the machine. The writer holds a lock, which tells a run that is going on from one that was
-//! killed. Field by field: docs/formats/system.md.
+//! the machine. What a node has started has no line here, nor has a client: they carry a [`Mark`],
+//! which is written down before the first of them begins, and `stragglers` finds them by it. The
+//! writer holds a lock, which tells a run that is going on from one that was killed. Field by
+//! field: docs/formats/system.md.
 
+use crate::stragglers::Traces;
 use assay_nemesis::{Process, ProcessError, ProcessState, lock_file};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The name of the file in a run directory.
 pub const PROCESSES_NAME: &str = "processes.jsonl";
 /// A node has two lines for each start; a file that is larger is something else.
 const BYTES_MAX: u64 = 16 << 20;
 
+/// The variable by which processes of a cluster are known.
+pub(crate) const MARK_VARIABLE: &str = "ASSAY_TRIAL";
+
+/// What every process of a cluster has in its environment, and hands on to those it starts. No
+/// two clusters of one start of the machine have the same.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Mark(pub(crate) String);
+
+impl Mark {
+    pub(crate) fn variable(&self) -> (&'static str, OsString) {
+        (MARK_VARIABLE, OsString::from(&self.0))
+    }
+}
+
 /// A line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
 enum Entry {
+    /// A cluster begins; what it starts carries this mark.
+    Opened { mark: Mark, boot: Option<String> },
     /// A node has a process. It leads a process group of its own.
     Started { node: String, pid: u32, start_ticks: u64, boot: Option<String> },
     /// It has ended.
@@ -34,6 +56,9 @@ enum Entry {
 pub(crate) struct Processes {
     file: File,
     boot: Option<String>,
+    mark: Mark,
+    /// Where the file lies, and all that its processes work with.
+    directory: PathBuf,
 }
 
 impl Processes {
@@ -42,9 +67,26 @@ impl Processes {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let (file, entries) = lock(options.open(path)?, path)?;
-        let mut processes = Processes { file, boot: boot_id() };
+        let mut processes = Processes::of(file, path)?;
         processes.reap(&entries)?;
+        let (mark, boot) = (processes.mark(), processes.boot.clone());
+        processes.append(&Entry::Opened { mark, boot })?;
         Ok(processes)
+    }
+
+    fn of(file: File, path: &Path) -> io::Result<Processes> {
+        let us = Process::of(std::process::id()).map_err(io::Error::other)?;
+        // A file is one cluster's at a time, and one process opens the same file twice only after
+        // it has reaped.
+        let of = file.metadata()?;
+        let mark = format!("{}-{}-{}-{}", us.pid, us.start_ticks, of.dev(), of.ino());
+        let directory = path.canonicalize()?.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(Processes { file, boot: boot_id(), mark: Mark(mark), directory })
+    }
+
+    /// What everything that is started has to carry.
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark.clone()
     }
 
     pub(crate) fn started(&mut self, node: &str, process: Process) -> io::Result<()> {
@@ -78,7 +120,24 @@ impl Processes {
             self.ended(&node, process)?;
             lines.push(line);
         }
+        let traces = self.traces(entries);
+        lines.extend(traces.kill_all()?);
         Ok(lines)
+    }
+
+    /// How processes that have no line of their own are known.
+    fn traces(&self, entries: &[Entry]) -> Traces {
+        let mut traces = Traces::below(&self.directory);
+        for entry in entries {
+            match entry {
+                Entry::Opened { mark, boot } if *boot == self.boot => traces.mark(mark.clone()),
+                Entry::Started { node, pid, boot, .. } if *boot == self.boot => {
+                    traces.group(*pid, node);
+                }
+                _ => {}
+            }
+        }
+        traces
     }
 }
 
@@ -90,7 +149,7 @@ impl Processes {
 pub fn reap_orphans(path: &Path) -> io::Result<Vec<String>> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let (file, entries) = lock(file, path)?;
-    Processes { file, boot: boot_id() }.reap(&entries)
+    Processes::of(file, path)?.reap(&entries)
 }
 
 /// Locks the file, reads it, and cuts off a last line that was cut short.
@@ -129,6 +188,7 @@ fn left(entries: &[Entry]) -> BTreeMap<Process, (String, Option<String>)> {
     let mut left = BTreeMap::new();
     for entry in entries {
         match entry.clone() {
+            Entry::Opened { .. } => {}
             Entry::Started { node, pid, start_ticks, boot } => {
                 left.insert(Process { pid, start_ticks }, (node, boot));
             }
@@ -223,6 +283,56 @@ mod tests {
         kill_group(&process).expect("they may be killed");
         assert_eq!(Process::of_group(leader.id()).expect("listed"), []);
         leader.wait().expect("it was killed");
+    }
+
+    /// A shell with two children that ignore SIGHUP, once both of them run.
+    fn keeper(directory: &Path, environment: &str, mark: Option<&Mark>) -> std::process::Child {
+        let many = "trap '' HUP; sleep 600 & sleep 600 & echo ready; wait";
+        let mut leader = Command::new("env");
+        leader.args([environment, "sh", "-c", many]).process_group(0).stdout(Stdio::piped());
+        leader.envs(mark.map(Mark::variable)).current_dir(directory);
+        let mut leader = leader.spawn().expect("a shell");
+        let mut ready = [0; 6];
+        leader.stdout.as_mut().expect("piped").read_exact(&mut ready).expect("it says so");
+        leader
+    }
+
+    #[test]
+    fn a_group_is_gone_also_if_its_leader_went_first() {
+        // By what it carries, wherever it went; and by its group and place, whatever it carries.
+        for (environment, elsewhere) in [("A=1", true), ("-i", false)] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let path = directory.path().join(PROCESSES_NAME);
+            let mut open = Processes::open(&path).expect("a new file");
+            let place = if elsewhere { Path::new("/") } else { directory.path() };
+            let mut leader = keeper(place, environment, Some(&open.mark()));
+            let process = Process::of(leader.id()).expect("it runs");
+            open.started("n1", process).expect("written");
+            drop(open);
+            leader.kill().and_then(|()| leader.wait()).expect("our own child");
+            assert_eq!(Process::of_group(process.pid).expect("listed").len(), 2);
+            let lines = reap_orphans(&path).expect("nobody holds it");
+            assert_eq!(Process::of_group(process.pid).expect("listed"), [], "{lines:?}");
+            let killed = lines.iter().filter(|line| line.ends_with(": killed")).count();
+            assert_eq!(killed, 2, "{lines:?}");
+            assert_eq!(reap_orphans(&path).expect("twice is no mistake"), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn what_was_started_and_has_no_line_yet_is_killed_and_a_visitor_is_not() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join(PROCESSES_NAME);
+        let open = Processes::open(&path).expect("a new file");
+        let mut ours = keeper(Path::new("/"), "A=1", Some(&open.mark()));
+        let mut visitor = keeper(directory.path(), "A=1", None);
+        drop(open);
+        assert_eq!(reap_orphans(&path).expect("nobody holds it").len(), 3);
+        assert_eq!(Process::of_group(ours.id()).expect("listed"), []);
+        assert_eq!(Process::of_group(visitor.id()).expect("listed").len(), 3);
+        ours.wait().expect("it was killed");
+        kill_group(&Process::of(visitor.id()).expect("it runs")).expect("it may be killed");
+        visitor.wait().expect("it was killed");
     }
 
     #[test]

@@ -148,6 +148,20 @@ pub(crate) fn owners(inodes: &BTreeSet<u64>) -> BTreeMap<u64, BTreeSet<u32>> {
     owners
 }
 
+/// The sockets that nodes hold, each with whose it is. `groups` are their first processes.
+pub(crate) fn held_by(groups: &[Option<u32>]) -> BTreeMap<u64, usize> {
+    let mut families = Families::default();
+    let mut held = BTreeMap::new();
+    for pid in pids() {
+        let family = families.of(pid);
+        let of = groups.iter().position(|group| group.is_some_and(|own| family.contains(&own)));
+        if let Some(node) = of {
+            held.extend(inodes_of(pid).map(|inode| (inode, node)));
+        }
+    }
+    held
+}
+
 /// Whether a process holds a socket.
 pub(crate) fn holds(pid: u32, inode: u64) -> bool {
     inodes_of(pid).any(|held| held == inode)

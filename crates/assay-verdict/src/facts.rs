@@ -162,6 +162,9 @@ pub enum HistoryFields {
     Complete,
     /// Not these fields.
     Lacks(Vec<String>),
+    /// Not these, and it is the harness that took them away: it had no room for connections, lost a
+    /// client, or its clock jumped. Then no kind of scenario can rest on it.
+    Spoiled(Vec<String>),
     /// Nobody looked.
     Unknown,
 }

@@ -86,6 +86,19 @@ pub static RULES: &[Rule] = &[
         because: |f| nothing_consumed(f).unwrap_or_default(),
     },
     Rule {
+        name: "history-spoiled",
+        when: "the harness itself spoiled the history (connections turned away, clients given up, \
+               a clock that jumped)",
+        verdict: Verdict::InconclusiveOracleTooWeak,
+        fires: |f| matches!(f.history, HistoryFields::Spoiled(_)),
+        because: |f| match &f.history {
+            HistoryFields::Spoiled(lacks) if !lacks.is_empty() => {
+                format!("the harness itself spoiled the history, which lacks {}", lacks.join(", "))
+            }
+            _ => "the harness itself spoiled the history".into(),
+        },
+    },
+    Rule {
         name: "history-weak",
         when: "the history lacks what the checker needs (serious scenarios)",
         verdict: Verdict::InconclusiveOracleTooWeak,

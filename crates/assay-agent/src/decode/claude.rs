@@ -1,7 +1,7 @@
 //! `claude -p --output-format stream-json --verbose`.
 
 use super::{Decode, brief, message, optional, text};
-use crate::event::{AgentEvent, RateLimit, Usage};
+use crate::event::{AgentEvent, RateLimit, Usage, call_id};
 use serde_json::Value;
 
 /// Numbers above this are milliseconds: as seconds they would be 5000 years away.
@@ -93,7 +93,8 @@ fn block(block: &Value) -> Option<AgentEvent> {
         "text" => Some(AgentEvent::Text { text: text(&block["text"]) }),
         "thinking" => Some(AgentEvent::Thought { text: text(&block["thinking"]) }),
         "tool_use" => {
-            Some(AgentEvent::ToolUse { name: text(&block["name"]), detail: brief(&block["input"]) })
+            let (id, name) = (id(&block["id"]), text(&block["name"]));
+            Some(AgentEvent::ToolUse { id, name, detail: brief(&block["input"]) })
         }
         _ => None,
     }
@@ -103,8 +104,15 @@ fn tool_results(value: &Value) -> Vec<AgentEvent> {
     let blocks = value["message"]["content"].as_array().into_iter().flatten();
     let results = blocks.filter(|block| block["type"] == "tool_result");
     results
-        .map(|block| AgentEvent::ToolResult { ok: block["is_error"].as_bool() != Some(true) })
+        .map(|block| {
+            let ok = block["is_error"].as_bool() != Some(true);
+            AgentEvent::ToolResult { id: id(&block["tool_use_id"]), ok }
+        })
         .collect()
+}
+
+fn id(value: &Value) -> Option<String> {
+    call_id(value.as_str().unwrap_or_default())
 }
 
 fn usage(value: &Value) -> Option<Usage> {
@@ -143,9 +151,10 @@ mod tests {
             r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"hi"}],
                "usage":{"input_tokens":3,"cache_read_input_tokens":5,"output_tokens":1}}}"#,
             r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use",
-               "name":"Bash","input":{"command":"ls"}}],
+               "id":"t1","name":"Bash","input":{"command":"ls"}}],
                "usage":{"input_tokens":3,"cache_read_input_tokens":5,"output_tokens":7}}}"#,
-            r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true}]}}"#,
+            r#"{"type":"user","message":{"content":[{"type":"tool_result",
+               "tool_use_id":"t1","is_error":true}]}}"#,
             r#"{"type":"something_new","field":1}"#,
             "Warning: not JSON",
             r#"{"type":"result","subtype":"success","is_error":false,"result":"done",
@@ -158,9 +167,13 @@ mod tests {
             AgentEvent::Started { session: Some("s1".into()), model: Some("sonnet".into()) },
             AgentEvent::text("hi"),
             usage(8, 5, 1, None),
-            AgentEvent::ToolUse { name: "Bash".into(), detail: r#"{"command":"ls"}"#.into() },
+            AgentEvent::ToolUse {
+                id: Some("t1".into()),
+                name: "Bash".into(),
+                detail: r#"{"command":"ls"}"#.into(),
+            },
             usage(8, 5, 7, None),
-            AgentEvent::ToolResult { ok: false },
+            AgentEvent::ToolResult { id: Some("t1".into()), ok: false },
             AgentEvent::noise("Warning: not JSON"),
             usage(4, 0, 9, Some(0.25)),
             AgentEvent::Finished { ok: true, message: "done".into() },

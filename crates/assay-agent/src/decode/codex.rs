@@ -1,7 +1,7 @@
 //! `codex exec --json`.
 
 use super::{Decode, brief, message, optional, text};
-use crate::event::{AgentEvent, RateLimit, Usage};
+use crate::event::{AgentEvent, RateLimit, Usage, call_id};
 use serde_json::Value;
 
 /// Names that an error has when the service has had enough, and the fields it may have them in.
@@ -76,11 +76,12 @@ impl Codex {
             }
             "reasoning" => Some(AgentEvent::Thought { text: text(&item["text"]) }),
             "command_execution" => {
-                Some(AgentEvent::ToolResult { ok: item["exit_code"].as_i64() == Some(0) })
+                let ok = item["exit_code"].as_i64() == Some(0);
+                Some(AgentEvent::ToolResult { id: id(item), ok })
             }
             "file_change" => {
                 let detail = brief(&item["changes"]);
-                Some(AgentEvent::ToolUse { name: "file_change".to_string(), detail })
+                Some(AgentEvent::ToolUse { id: id(item), name: "file_change".to_string(), detail })
             }
             "error" => Some(AgentEvent::Failed { message: text(&item["message"]), limit: None }),
             _ => None,
@@ -95,7 +96,11 @@ fn started(item: &Value) -> Option<AgentEvent> {
         "web_search" => ("web_search", brief(&item["query"])),
         _ => return None,
     };
-    Some(AgentEvent::ToolUse { name: name.to_string(), detail })
+    Some(AgentEvent::ToolUse { id: id(item), name: name.to_string(), detail })
+}
+
+fn id(item: &Value) -> Option<String> {
+    call_id(item["id"].as_str().unwrap_or_default())
 }
 
 fn usage(value: &Value) -> Option<AgentEvent> {
@@ -149,7 +154,8 @@ mod tests {
             r#"{"type":"thread.started","thread_id":"t1"}"#,
             r#"{"type":"turn.started"}"#,
             r#"{"type":"item.started","item":{"type":"command_execution","command":"ls"}}"#,
-            r#"{"type":"item.completed","item":{"type":"command_execution","exit_code":0}}"#,
+            r#"{"type":"item.completed",
+               "item":{"type":"command_execution","id":"i1","exit_code":0}}"#,
             r#"{"type":"item.completed","item":{"type":"agent_message","text":"done"}}"#,
             r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,
                "output_tokens":2}}"#,
@@ -157,8 +163,8 @@ mod tests {
         let events: Vec<AgentEvent> = lines.iter().flat_map(|line| codex.line(line)).collect();
         let expected = vec![
             AgentEvent::Started { session: Some("t1".into()), model: None },
-            AgentEvent::ToolUse { name: "command_execution".into(), detail: "ls".into() },
-            AgentEvent::ToolResult { ok: true },
+            AgentEvent::ToolUse { id: None, name: "command_execution".into(), detail: "ls".into() },
+            AgentEvent::ToolResult { id: Some("i1".into()), ok: true },
             AgentEvent::text("done"),
             AgentEvent::Usage(Usage {
                 input_tokens: 9,

@@ -14,6 +14,7 @@ mod run;
 
 pub use run::keep;
 
+use crate::hiding::Hidden;
 use crate::sandbox::{Protection, Sandbox};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -54,6 +55,8 @@ pub(crate) struct Plan {
     pub argv: Vec<String>,
     /// Where the agent may write.
     pub writable: Vec<PathBuf>,
+    /// What it cannot read.
+    pub hidden: Hidden,
     pub sandbox: Sandbox,
 }
 

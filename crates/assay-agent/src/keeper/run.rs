@@ -2,6 +2,7 @@
 
 use super::family::end_all;
 use super::{End, PLAN_NAME, Plan, REPORT_NAME, Report};
+use crate::hiding::hide;
 use crate::sandbox::{Protection, Sandbox, restrict};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -77,6 +78,12 @@ fn start(plan: &Plan) -> Started {
                 && let Protection::None { why } = &protection
             {
                 return Err((format!("a sandbox is required, and {why}"), protection));
+            }
+            // What is to be hidden is hidden, or there is no agent: it would be silent about it.
+            if plan.sandbox != Sandbox::Off
+                && let Err(why) = hide(&plan.hidden)
+            {
+                return Err((format!("it must not read everything, and {why}"), protection));
             }
             let Some((program, args)) = plan.argv.split_first() else {
                 return Err(("no program is named".to_string(), protection));

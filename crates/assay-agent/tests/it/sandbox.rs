@@ -2,13 +2,15 @@
 
 use crate::Test;
 use crate::support::{Place, assert_exited, run, shell};
-use assay_agent::{Outcome, Protection, Sandbox, Task, probe};
+use assay_agent::{Hidden, Outcome, Protection, Sandbox, Task, probe, probe_hiding};
 use landlock::{AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 
 pub const TESTS: &[Test] = &[
     ("writes_outside_are_refused_by_the_kernel", outside),
     ("an_agent_cannot_end_its_keeper", keeper),
     ("a_sandbox_can_be_required_or_left_out", wishes),
+    ("what_is_hidden_cannot_be_read", hidden),
+    ("what_cannot_be_hidden_is_not_run", not_hidden),
 ];
 
 /// Whether this kernel has Landlock, asked without the code under test: that must not be able to
@@ -99,5 +101,84 @@ fn wishes() {
         Protection::None { .. } => {
             assert!(matches!(required.outcome, Outcome::SpawnFailed { .. }));
         }
+    }
+}
+
+/// Each tries to read a file in a hidden directory; with and without a sandbox.
+fn hidden() {
+    if !is_there() {
+        return;
+    }
+    let attempts = [
+        "cat ../data/secret",
+        "cat \"$PWD/../data/secret\"",
+        "cp ../data/secret stolen && cat stolen",
+        "ln -s ../data/secret link && cat link",
+        "cat ../beside/link",
+        "cat ../beside/way/secret",
+        "cat /proc/self/root/\"$PWD\"/../data/secret",
+        "cd ../data && cat secret",
+        "setsid sh -c 'cat ../data/secret'",
+        "python3 -c 'print(open(\"../data/secret\").read())'",
+        "grep -r precious ../data",
+        "ls ../data | grep secret",
+        "../data/program",
+        "tr '\\0' '\\n' < /proc/$PPID/environ | grep ASSAY_DROP_BOX= > /dev/null && echo precious",
+    ];
+    for attempt in attempts {
+        for sandbox in [Sandbox::Required, Sandbox::Off] {
+            let place = Place::new();
+            let data = place.path("data");
+            for name in ["data", "data/mine", "beside"] {
+                std::fs::create_dir(place.path(name)).expect("ours");
+            }
+            std::fs::write(data.join("secret"), "precious").expect("ours");
+            std::fs::write(data.join("mine/file"), "mine").expect("ours");
+            let program = data.join("program");
+            std::fs::write(&program, "#!/bin/sh\necho precious").expect("ours");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&program, mode).expect("ours");
+            // What leads there from beside it leads nowhere.
+            for (link, to) in [("beside/link", data.join("secret")), ("beside/way", data.clone())] {
+                std::os::unix::fs::symlink(to, place.path(link)).expect("ours");
+            }
+            let shown = vec![data.join("mine"), data.join("not-there")];
+            let hidden = Hidden { places: vec![data], shown };
+            probe_hiding(&hidden).expect("Landlock is there");
+            let task = Task { sandbox, hidden, ..place.task() };
+            let usual = "cat ../data/mine/file ../beside/link/../../file 2>/dev/null; \
+                         test \"$(cat ../data/mine/file)\" = mine && ls ../beside > /dev/null && \
+                         ls . /usr /proc/self > /dev/null && git init -q . || exit 3";
+            let line = format!("{usual}; {{ {attempt}; }} | grep -q . && exit 0; exit 1");
+            let (ran, _) = run(&shell(&line), &task);
+            assert_eq!(
+                ran.outcome,
+                Outcome::Exited { code: i32::from(sandbox == Sandbox::Required) },
+                "{attempt}: {}",
+                ran.stderr_tail
+            );
+        }
+    }
+}
+
+fn not_hidden() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    std::fs::create_dir(place.path("data")).expect("ours");
+    let cases = [
+        ("data", None, "its path is not whole"),
+        ("/no/such/place", None, "cannot look at it"),
+        ("", Some(place.root.path()), "a place that has it in it"),
+    ];
+    for (name, writable, expected) in cases {
+        let path = if name.is_empty() { place.path("data") } else { name.into() };
+        let hidden = Hidden { places: vec![path], shown: Vec::new() };
+        let mut task = Task { sandbox: Sandbox::WhenAvailable, hidden, ..place.task() };
+        task.writable.extend(writable.map(Into::into));
+        let (ran, _) = run(&shell("true"), &task);
+        let Outcome::SpawnFailed { why } = &ran.outcome else { panic!("{:?}", ran.outcome) };
+        assert!(why.contains(expected), "{why}");
     }
 }

@@ -22,6 +22,8 @@ pub struct Hunk {
     pub text: String,
     /// The line in the new file where it begins.
     pub line: usize,
+    /// The line in the old file.
+    pub old_line: usize,
     /// Lines that are gone, without the sign.
     pub removed: Vec<String>,
     /// Lines that are new, without the sign.
@@ -40,7 +42,8 @@ pub fn parse(text: &str) -> Vec<FileDiff> {
             continue;
         };
         if bare.starts_with("@@ ") {
-            file.hunks.push(Hunk { line: new_line(bare), ..Hunk::default() });
+            let (old_line, line) = (number(bare, '-'), number(bare, '+'));
+            file.hunks.push(Hunk { line, old_line, ..Hunk::default() });
         }
         match file.hunks.last_mut() {
             None => file.head(line, bare),
@@ -72,7 +75,14 @@ impl FileDiff {
 
     /// All lines that are gone.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
-        self.hunks.iter().flat_map(|hunk| hunk.removed.iter().map(String::as_str))
+        self.removed_at().map(|(_, line)| line)
+    }
+
+    /// All lines that are gone, with the numbers they had.
+    pub fn removed_at(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.hunks.iter().flat_map(|hunk| {
+            hunk.removed.iter().enumerate().map(|(i, line)| (hunk.old_line + i, line.as_str()))
+        })
     }
 
     /// All lines that are new, with their numbers.
@@ -83,9 +93,9 @@ impl FileDiff {
     }
 }
 
-/// `@@ -1,2 +3,4 @@` begins at line 3.
-fn new_line(bare: &str) -> usize {
-    let after = bare.split('+').nth(1).unwrap_or("");
+/// `@@ -1,2 +3,4 @@` begins at line 1 of the old file and at line 3 of the new one.
+fn number(bare: &str, sign: char) -> usize {
+    let after = bare.split(sign).nth(1).unwrap_or("");
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
@@ -105,7 +115,7 @@ mod tests {
         assert_eq!(files[0].path, "a.py");
         assert_eq!(files[0].hunks.len(), 2);
         assert_eq!(files[0].added().collect::<Vec<_>>(), [(3, "    new"), (4, "    more")]);
-        assert_eq!(files[0].removed().collect::<Vec<_>>(), ["    old", "gone"]);
+        assert_eq!(files[0].removed_at().collect::<Vec<_>>(), [(3, "    old"), (9, "gone")]);
         assert!(files[1].deleted && files[1].path == "b");
         assert!(files[0].hunks[0].text.starts_with("@@ -3 +3,2"));
     }

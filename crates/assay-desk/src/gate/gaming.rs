@@ -6,25 +6,28 @@
 //! saying less. It works in every language; what the languages mean is read by
 //! [`super::weaker`].
 
+use super::beside::Beside;
 use super::diff::FileDiff;
+use super::symbols::names;
 use super::{Finding, Severity, glob};
 use std::collections::BTreeMap;
 
-const ASSERTIONS: [&str; 12] = [
-    "assert",
+/// What asserts, outside of Rust. Each begins a word.
+const ASSERTIONS: [&str; 9] = [
     "expect(",
     "should.",
     "must_be",
     "t.Error",
     "t.Fatal",
     "require.",
-    "ok(",
-    "is(",
     "XCTAssert",
     "EXPECT_",
     "check ",
 ];
-const SKIPS: [&str; 17] = [
+/// Those that are methods of a test only: `t.ok(`, but not `answer.ok(`.
+const BARE_ASSERTIONS: [&str; 2] = ["ok(", "is("];
+/// What switches a test off. Each begins a word.
+const SKIPS: [&str; 10] = [
     "#[ignore",
     "@ignore",
     "pytest.skip",
@@ -34,15 +37,25 @@ const SKIPS: [&str; 17] = [
     "@skip",
     "self.skipTest",
     "expectedFailure",
-    "t.Skip(",
-    ".skip(",
+    "t.Skip",
+];
+/// The same in JavaScript; elsewhere these are everyday names.
+const SCRIPT_SKIPS: [&str; 11] = [
+    "it.skip(",
+    "test.skip(",
+    "describe.skip(",
+    "context.skip(",
+    "suite.skip(",
+    "t.skip(",
+    "this.skip(",
     "xit(",
     "xdescribe(",
     "it.todo",
     "test.todo",
-    "# SKIP",
-    "# TODO",
 ];
+const SCRIPTS: [&str; 8] = [".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"];
+/// The same in TAP, behind a result or a plan.
+const DIRECTIVES: [&str; 2] = ["# SKIP", "# TODO"];
 const TESTING: [&str; 7] = [
     "PYTEST_CURRENT_TEST",
     "sys.modules['pytest",
@@ -52,6 +65,7 @@ const TESTING: [&str; 7] = [
     "testing.Testing()",
     "RUNNING_TESTS",
 ];
+/// What says how far off a value may be. Each begins a word or a part of one (`assert_approx`).
 const TOLERANCES: [&str; 12] = [
     "delta",
     "places",
@@ -67,14 +81,14 @@ const TOLERANCES: [&str; 12] = [
     "within",
 ];
 
-/// What the diff does to tests. `tests` are the globs of test files.
-pub fn check(files: &[FileDiff], tests: &[String]) -> Vec<Finding> {
+/// What the diff does to tests. `tests` are the globs of test files, `beside` are tests elsewhere.
+pub fn check(files: &[FileDiff], tests: &[String], beside: &Beside) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
         if glob::any(tests, &file.path) {
             test_file(file, &mut findings);
         } else {
-            source_file(file, &mut findings);
+            source_file(file, beside, &mut findings);
         }
     }
     findings
@@ -93,21 +107,21 @@ fn test_file(file: &FileDiff, findings: &mut Vec<Finding>) {
     }
     let old: Vec<&str> = file.removed().collect();
     let new: Vec<(usize, &str)> = file.added().collect();
-    let count = |is: fn(&str) -> bool| {
+    let count = |is: &dyn Fn(&str) -> bool| {
         let before = old.iter().filter(|line| is(line)).count();
         let after = new.iter().filter(|(_, line)| is(line)).count();
         (before, after)
     };
-    for (what, (before, after)) in [("assertions", count(is_assertion)), ("tests", count(is_test))]
-    {
+    let asserts = |line: &str| is_assertion(&file.path, line);
+    for (what, (before, after)) in [("assertions", count(&asserts)), ("tests", count(&is_test))] {
         if after < before {
             let what = format!("{} {what} removed, {after} added", before);
             findings.push(weaker(&file.path, None, &what));
         }
     }
     for (line, text) in &new {
-        if let Some(marker) = SKIPS.iter().find(|marker| text.contains(**marker))
-            && !old.iter().any(|old| old.contains(*marker))
+        if let Some(marker) = skip(&file.path, text)
+            && !old.iter().any(|old| skip(&file.path, old) == Some(marker))
         {
             findings.push(weaker(&file.path, Some(*line), &format!("`{marker}` was added")));
         }
@@ -143,25 +157,30 @@ fn tolerances(file: &FileDiff, findings: &mut Vec<Finding>) {
     }
 }
 
-fn source_file(file: &FileDiff, findings: &mut Vec<Finding>) {
+fn source_file(file: &FileDiff, beside: &Beside, findings: &mut Vec<Finding>) {
     for (line, text) in file.added() {
         if let Some(marker) = TESTING.iter().find(|marker| text.contains(**marker)) {
             let what = format!("the program asks whether it is being tested (`{marker}`)");
             findings.push(weaker(&file.path, Some(line), &what));
         }
     }
-    if file.deleted || file.path.ends_with(".rs") {
-        // Rust keeps unit tests beside the code.
-        let before = file.removed().filter(|line| is_assertion(line)).count();
-        let after = file.added().filter(|(_, line)| is_assertion(line)).count();
-        if file.path.ends_with(".rs") && after < before {
-            let what = format!("{before} assertions removed, {after} added");
-            findings.push(weaker(&file.path, None, &what));
-        }
+    if !file.path.ends_with(".rs") {
+        return;
+    }
+    // Rust keeps unit tests beside the code. Where it is not known which lines are theirs, all are.
+    let path = file.path.as_str();
+    let asserts = |line: &str| is_assertion(path, line);
+    let removed = file.removed_at().filter(|(at, _)| beside.before(path, *at) != Some(false));
+    let added = file.added().filter(|(at, _)| beside.after(path, *at) != Some(false));
+    let before = removed.filter(|(_, line)| asserts(line)).count();
+    let after = added.filter(|(_, line)| asserts(line)).count();
+    if after < before {
+        let what = format!("{before} assertions removed, {after} added");
+        findings.push(weaker(path, None, &what));
     }
     for (line, text) in file.added() {
-        if file.path.ends_with(".rs") && text.trim_start().starts_with("#[ignore") {
-            findings.push(weaker(&file.path, Some(line), "`#[ignore` was added"));
+        if text.trim_start().starts_with("#[ignore") {
+            findings.push(weaker(path, Some(line), "`#[ignore` was added"));
         }
     }
 }
@@ -171,8 +190,55 @@ fn is_comment(line: &str) -> bool {
     line.starts_with("//") || (line.starts_with('#') && !line.starts_with("#["))
 }
 
-fn is_assertion(line: &str) -> bool {
-    !is_comment(line) && ASSERTIONS.iter().any(|word| line.contains(word))
+fn is_assertion(path: &str, line: &str) -> bool {
+    if is_comment(line) {
+        return false;
+    }
+    if path.ends_with(".rs") {
+        return is_assert_macro(line);
+    }
+    line.contains("assert")
+        || ASSERTIONS.iter().any(|word| begins_a_word(line, word))
+        || BARE_ASSERTIONS.iter().any(|word| is_bare(line, word))
+}
+
+/// `assert!`, `assert_eq!`, `prop_assert!`: a macro with that word in its name.
+fn is_assert_macro(line: &str) -> bool {
+    line.match_indices("assert").any(|(at, _)| {
+        let rest = line[at..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        rest.starts_with('!')
+    })
+}
+
+/// Whether a marker stands in a line, and not as the end of another word.
+fn begins_a_word(line: &str, marker: &str) -> bool {
+    places(line, marker).any(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// As a function, or as a method of `t`.
+fn is_bare(line: &str, marker: &str) -> bool {
+    places(line, marker).any(|before| {
+        let method = before.ends_with('.') && !begins_a_word(line, &format!("t.{marker}"));
+        !method && !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// What stands before each place of a marker.
+fn places<'l>(line: &'l str, marker: &'l str) -> impl Iterator<Item = &'l str> {
+    line.match_indices(marker).map(|(at, _)| &line[..at])
+}
+
+/// What switches a test off in a line.
+fn skip(path: &str, line: &str) -> Option<&'static str> {
+    let script = SCRIPTS.iter().any(|end| path.ends_with(end));
+    let scripts = SCRIPT_SKIPS.iter().filter(|_| script);
+    let marker = { SKIPS.iter().chain(scripts) }.find(|marker| begins_a_word(line, marker));
+    // A comment may say TODO; behind a result or a plan it is an order to the reader of results.
+    let directive = DIRECTIVES.iter().find(|directive| {
+        let is_result = |before: &str| names(before, "ok") || before.contains("1..0");
+        places(line, directive).any(is_result)
+    });
+    marker.or(directive).copied()
 }
 
 fn is_test(line: &str) -> bool {
@@ -195,7 +261,8 @@ fn is_empty_assertion(line: &str) -> bool {
 }
 
 fn has_tolerance(line: &str) -> bool {
-    TOLERANCES.iter().any(|word| line.contains(word))
+    let begins = |before: &str| !before.ends_with(char::is_alphabetic);
+    TOLERANCES.iter().any(|word| places(line, word).any(begins))
 }
 
 /// A line with its numbers taken out, and the numbers.
@@ -221,7 +288,9 @@ fn shape(line: &str) -> (String, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use super::check;
+    use crate::gate::beside::Beside;
     use crate::gate::diff::parse;
+    use assay_guard::Tree;
 
     fn found(path: &str, removed: &str, added: &str) -> Vec<String> {
         let lines = |sign: char, text: &str| -> String {
@@ -232,7 +301,10 @@ mod tests {
             lines('-', removed),
             lines('+', added)
         );
-        check(&parse(&text), &["tests/**".to_string()]).into_iter().map(|f| f.text).collect()
+        check(&parse(&text), &["tests/**".to_string()], &Beside::default())
+            .into_iter()
+            .map(|f| f.text)
+            .collect()
     }
 
     #[test]
@@ -259,6 +331,22 @@ mod tests {
             ("a.py", "", "if 'PYTEST_CURRENT_TEST' in os.environ:", "being tested"),
             ("tests/a.py", "", "self.assertTrue(True)", "always true"),
             ("tests/t.sh", "", "echo 'ok 1 - a # SKIP'", "was added"),
+            ("tests/t.sh", "", "echo \"not ok 2 # TODO later\"", "`# TODO` was added"),
+            ("tests/t.sh", "", "echo '1..0 # SKIP all'", "`# SKIP` was added"),
+            ("tests/a.ts", "", "  it.skip('adds', () => {})", "`it.skip(` was added"),
+            ("tests/a.js", "", "xit('adds', () => {})", "`xit(` was added"),
+            ("tests/a.js", "", "t.skip()", "`t.skip(` was added"),
+            ("tests/a_test.go", "", "\tt.SkipNow()", "`t.Skip` was added"),
+            ("tests/a.js", "  t.ok(answer)", "  answer", "1 assertions removed"),
+            ("tests/a.js", "  ok(answer)", "  answer", "1 assertions removed"),
+            ("tests/a.rs", "    prop_assert!(a);", "    a;", "1 assertions removed"),
+            (
+                "tests/a.rs",
+                "assert_approx_eq!(a, 1.0, 0.1);",
+                "assert_approx_eq!(a, 1.0, 0.5);",
+                "widened from 0.1 to 0.5",
+            ),
+            ("tests/a.go", "InDelta(t, a, b, 0.1)", "InDelta(t, a, b, 2)", "widened"),
         ] {
             let found = found(path, removed, added);
             assert!(found.iter().any(|text| text.contains(what)), "{added}: {found:?}");
@@ -277,8 +365,35 @@ mod tests {
             ),
             ("src/a.py", "assert a", ""),
             ("src/a.py", "x = 1", "x = 2"),
+            ("tests/a.py", "", "    sys.exit(main())"),
+            ("tests/a.rs", "", "    for line in text.lines().skip(1) {"),
+            ("tests/a.rs", "", "    let mut it = all.iter(); it.skip(1)"),
+            ("tests/a.py", "", "    # TODO: more prices"),
+            ("tests/a.py", "", "    # SKIP is what TAP calls it"),
+            ("src/a.rs", "    let a = text.parse().ok();", "    let a = text.parse()?;"),
+            ("tests/a.rs", "    let a = text.parse().ok();", "    let a = text.parse()?;"),
+            ("tests/a.js", "  if (answer.ok()) {", "  if (answer) {"),
+            ("tests/a.py", "due = now + timedelta(days=1)", "due = now + timedelta(days=7)"),
         ] {
             assert_eq!(found(path, removed, added), Vec::<String>::new(), "{added}");
+        }
+    }
+
+    #[test]
+    fn an_invariant_of_the_program_is_no_test_and_one_beside_it_is() {
+        let tree = |text: &str| Tree::from([("src/a.rs".to_string(), text.into())]);
+        let (product, test) = ("fn a() {\n    assert!(b());\n", "}\n#[test]\nfn t() {\n");
+        let old = format!("{product}{test}    assert_eq!(1, 1);\n}}\n");
+        let before = tree(&old);
+        for (gone, line, wanted) in [("assert!(b());", 2, 0), ("assert_eq!(1, 1);", 5, 1)] {
+            let after = tree(&old.replace(&format!("    {gone}\n"), ""));
+            let diff = format!(
+                "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -{line} \
+                 +{},0 @@\n-    {gone}\n",
+                line - 1
+            );
+            let beside = Beside::of(&before, &after, &[]);
+            assert_eq!(check(&parse(&diff), &[], &beside).len(), wanted, "{gone}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! For critical work without a mutation tool: take each change back, one at a time, and see whether
 //! a test notices.
 
-use super::diff::FileDiff;
+use super::beside::Beside;
+use super::diff::{FileDiff, Hunk};
 use super::{Finding, Severity, glob};
 
 /// More changes than this are too many to take back one by one.
@@ -27,9 +28,9 @@ pub struct TakenBack {
     pub stuck: Vec<String>,
 }
 
-/// The changes of sources; tests, comments and blank lines are not taken back. A file that is not
-/// text has no lines, and is a change all the same.
-pub fn changes(files: &[FileDiff], tests: &[String]) -> Vec<Change> {
+/// The changes of sources; tests, also those beside the code, comments and blank lines are not
+/// taken back. A file that is not text has no lines, and is a change all the same.
+pub fn changes(files: &[FileDiff], tests: &[String], beside: &Beside) -> Vec<Change> {
     let mut all = Vec::new();
     for file in files {
         let binary = file.header.lines().find_map(|line| line.strip_prefix("Binary files "));
@@ -48,11 +49,21 @@ pub fn changes(files: &[FileDiff], tests: &[String]) -> Vec<Change> {
             if lines.map(|line| line.trim()).all(|line| line.is_empty() || is_comment(line)) {
                 continue;
             }
+            if is_of_tests(&file.path, hunk, beside) {
+                continue;
+            }
             let place = format!("{}:{}", file.path, hunk.line);
             all.push(Change { place, patch: format!("{}{}", file.header, hunk.text) });
         }
     }
     all
+}
+
+/// Whether all lines of a change are those of tests.
+fn is_of_tests(path: &str, hunk: &Hunk, beside: &Beside) -> bool {
+    let was = |(i, _)| beside.before(path, hunk.old_line + i) == Some(true);
+    let is = |(i, _)| beside.after(path, hunk.line + i) == Some(true);
+    hunk.removed.iter().enumerate().all(was) && hunk.added.iter().enumerate().all(is)
 }
 
 /// `a/logo.png and b/logo.png differ`: the path, after the change or, if it is gone, before.

@@ -5,8 +5,11 @@
 //! its runner does it. Where a runner has none (TAP, Jest, JUnit files) the name of a test must
 //! stand in a test file, outside of comments.
 
+use super::tests::{may_be_skipped, without_line};
+use super::{Finding, Severity};
 use crate::contract::{CommandSpec, ResultFormat};
-use std::collections::BTreeSet;
+use crate::results::Results;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What tests there are.
@@ -146,6 +149,86 @@ fn go(words: &[String]) -> Option<Vec<String>> {
     Some(list)
 }
 
+/// More tests than this are not named one by one.
+const NAMED_MAX: usize = 20;
+
+/// Whether every test that the runner lists has to have a result when the command is run: it has a
+/// listing, and that leaves out what the command does not run.
+pub fn says_what_runs(spec: &CommandSpec) -> bool {
+    use ResultFormat::{Go, Libtest, Nextest, Pytest, Unittest};
+    let partly = |word: &String| {
+        ["-run", "-skip", "--run", "--skip"].iter().any(|option| {
+            word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        })
+    };
+    match spec.results {
+        Some(Go) => !spec.run.iter().any(partly),
+        Some(Libtest | Nextest | Pytest | Unittest) => true,
+        _ => false,
+    }
+}
+
+/// What the runner of a command lists, and nothing that its listing says besides.
+pub fn whole(spec: &CommandSpec, mark: &str, output: &str) -> BTreeSet<String> {
+    let plain = |line: &&str| match spec.results {
+        // What is said besides, by the builder or as a warning, can look like a name.
+        Some(ResultFormat::Nextest) => {
+            line.starts_with("    ") && line.split_whitespace().count() == 1
+        }
+        Some(ResultFormat::Pytest) => {
+            let file = line.split("::").next().unwrap_or("");
+            !file.is_empty() && !file.contains(char::is_whitespace)
+        }
+        _ => true,
+    };
+    let own = output.lines().filter(plain).filter_map(|line| name(spec, mark, line));
+    own.map(str::to_string).collect()
+}
+
+/// IL-5: every test that the runner lists has a result, and every one that it listed before the
+/// work is still there. A test that nobody runs any more fails nowhere.
+pub fn silent(
+    now: &BTreeSet<String>,
+    before: &BTreeSet<String>,
+    results: &Results,
+    skips: &[String],
+) -> Vec<Finding> {
+    let without = now.iter().filter(|name| results.status(name).is_none());
+    let mut texts: Vec<String> = without
+        .filter(|name| !may_be_skipped(skips, name))
+        .map(|name| {
+            format!("`{name}` is listed and has no result: did the run end before it? (IL-5)")
+        })
+        .collect();
+    let (cases, had) = (cases(now), cases(before));
+    for (name, old) in had.iter().filter(|(name, _)| !may_be_skipped(skips, name)) {
+        match cases.get(name).copied().unwrap_or(0) {
+            0 => texts.push(format!("`{name}` was listed before the work and is not now (IL-5)")),
+            new if new < *old => {
+                texts.push(format!("`{name}` had {old} cases before the work and has {new} (IL-5)"))
+            }
+            _ => {}
+        }
+    }
+    let more = texts.len().saturating_sub(NAMED_MAX);
+    texts.truncate(NAMED_MAX);
+    texts.extend((more > 0).then(|| format!("and {more} more tests")));
+    let remedy = "restore it, under its name; a person may name it in `skips`";
+    let finding = |text| Finding::new("suite", Severity::Critical, format!("{text}: {remedy}"));
+    texts.into_iter().map(finding).collect()
+}
+
+/// Tests without the parameters and lines in their names, and how many there are of each.
+fn cases(all: &BTreeSet<String>) -> BTreeMap<String, usize> {
+    let mut cases = BTreeMap::new();
+    for name in all {
+        let stem =
+            name.find('[').filter(|_| name.ends_with(']')).map_or(&name[..], |at| &name[..at]);
+        *cases.entry(without_line(stem)).or_insert(0) += 1;
+    }
+    cases
+}
+
 /// Reads a listing. One that a contract's `list` printed may also have one name a line.
 pub fn read(spec: &CommandSpec, mark: &str, output: &str) -> Listed {
     let mut all = BTreeSet::new();
@@ -154,22 +237,27 @@ pub fn read(spec: &CommandSpec, mark: &str, output: &str) -> Listed {
         if spec.list.is_some() && !bare.is_empty() {
             all.insert(bare.to_string());
         }
-        let name = match spec.results {
-            Some(ResultFormat::Libtest) => bare.strip_suffix(": test"),
-            Some(ResultFormat::Nextest) => nextest_name(line),
-            Some(ResultFormat::Pytest) => Some(bare).filter(|name| {
-                name.contains("::") && !name.starts_with(['=', '<']) && !name.starts_with("ERROR")
-            }),
-            Some(ResultFormat::Unittest) => bare.strip_prefix(mark).filter(|_| !mark.is_empty()),
-            Some(ResultFormat::Go) => Some(bare).filter(|name| {
-                let kinds = ["Test", "Example", "Fuzz"];
-                kinds.iter().any(|kind| name.starts_with(kind)) && !name.contains(' ')
-            }),
-            _ => None,
-        };
-        all.extend(name.map(str::to_string));
+        all.extend(name(spec, mark, line).map(str::to_string));
     }
     Listed::Runner(all)
+}
+
+/// The name of a test in a line of its runner's listing.
+fn name<'l>(spec: &CommandSpec, mark: &str, line: &'l str) -> Option<&'l str> {
+    let bare = line.trim();
+    match spec.results? {
+        ResultFormat::Libtest => bare.strip_suffix(": test"),
+        ResultFormat::Nextest => nextest_name(line),
+        ResultFormat::Pytest => Some(bare).filter(|name| {
+            name.contains("::") && !name.starts_with(['=', '<']) && !name.starts_with("ERROR")
+        }),
+        ResultFormat::Unittest => bare.strip_prefix(mark).filter(|_| !mark.is_empty()),
+        ResultFormat::Go => Some(bare).filter(|name| {
+            let kinds = ["Test", "Example", "Fuzz"];
+            kinds.iter().any(|kind| name.starts_with(kind)) && !name.contains(' ')
+        }),
+        _ => None,
+    }
 }
 
 /// `    module::test` below the name of its binary, or `package::binary module::test`.
@@ -229,8 +317,10 @@ impl Sources {
 
 #[cfg(test)]
 mod tests {
-    use super::{Listed, command, read, sources};
+    use super::{Listed, command, read, says_what_runs, silent, sources, whole};
     use crate::contract::{CommandSpec, ResultFormat};
+    use crate::results::{Results, Status};
+    use std::collections::BTreeSet;
 
     fn spec(run: &str, results: ResultFormat) -> CommandSpec {
         let run = run.split(' ').map(str::to_string).collect();
@@ -284,6 +374,67 @@ mod tests {
         }
         let own = CommandSpec { list: Some(vec!["x".into()]), ..spec("sh", ResultFormat::Tap) };
         assert!(read(&own, "m", "adds one\n").has("adds one"));
+    }
+
+    #[test]
+    fn a_test_that_nobody_runs_any_more_is_missed() {
+        let set = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let mut results = Results::default();
+        for name in ["a", "p[1]", "p[2]", "src/lib.rs - f (line 9)"] {
+            results.add(name, Status::Passed);
+        }
+        let now: BTreeSet<String> = set(&["a", "p[1]", "p[2]", "src/lib.rs - f (line 9)"]);
+        let said = |now: &BTreeSet<String>, before: &[&str], skips: &[&str]| {
+            let skips: Vec<String> = skips.iter().map(|name| name.to_string()).collect();
+            let found = silent(now, &set(before), &results, &skips);
+            found.into_iter().map(|finding| finding.text).collect::<Vec<_>>().join("\n")
+        };
+        let moved = ["a", "p[1]", "p[3]", "src/lib.rs - f (line 4)"];
+        assert_eq!(said(&now, &moved, &[]), "");
+        for (now, before, why) in [
+            (set(&["a", "b"]), &["a"][..], "`b` is listed and has no result"),
+            (now.clone(), &["a", "b"], "`b` was listed before the work and is not now"),
+            (now.clone(), &["p[1]", "p[2]", "p[3]"], "`p` had 3 cases before the work and has 2"),
+        ] {
+            let found = said(&now, before, &[]);
+            assert!(found.contains(why), "{found}");
+            assert_eq!(said(&now, before, &["b", "p"]), "", "a person decided it");
+        }
+        let many: BTreeSet<String> = (0..30).map(|n| format!("t{n}")).collect();
+        assert_eq!(said(&many, &[], &[]).lines().count(), 21);
+    }
+
+    #[test]
+    fn only_what_a_runner_has_to_run_needs_a_result() {
+        for (run, results, output, wanted) in [
+            ("cargo test", ResultFormat::Libtest, "a: test\n1 test, 0 benchmarks\n", &["a"][..]),
+            (
+                "cargo nextest run",
+                ResultFormat::Nextest,
+                "d::it:\n    a::b\n    Finished `test` profile in 0.05s\n",
+                &["a::b"],
+            ),
+            (
+                "pytest",
+                ResultFormat::Pytest,
+                "t/a.py::b[1 2]\n\n1 test collected\n  Warning: see std::c\n",
+                &["t/a.py::b[1 2]"],
+            ),
+            ("go test -v ./...", ResultFormat::Go, "TestA\nok  \tdemo\n", &["TestA"]),
+            ("sh t/all", ResultFormat::Tap, "a\n", &[]),
+        ] {
+            let found: Vec<String> = whole(&spec(run, results), "m", output).into_iter().collect();
+            assert_eq!(found, wanted, "{run}");
+        }
+        for (run, results, wanted) in [
+            ("cargo test", ResultFormat::Libtest, true),
+            ("go test -v ./...", ResultFormat::Go, true),
+            ("go test -run=A ./...", ResultFormat::Go, false),
+            ("go test -skip A ./...", ResultFormat::Go, false),
+            ("sh t/all", ResultFormat::Tap, false),
+        ] {
+            assert_eq!(says_what_runs(&spec(run, results)), wanted, "{run}");
+        }
     }
 
     #[test]

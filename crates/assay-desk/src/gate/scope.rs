@@ -2,6 +2,7 @@
 
 use super::{Finding, Severity, glob};
 use crate::contract::{Settings, Story};
+use crate::event::Issue;
 
 /// Nobody who is judged by these may change them: the desk's own files, CI, and what agents obey,
 /// which they read in every directory that they look at.
@@ -49,6 +50,22 @@ pub fn check(settings: &Settings, story: &Story, paths: &[String]) -> Vec<Findin
         findings.push(Finding::new("scope", Severity::Critical, text));
     }
     findings
+}
+
+/// A fix names what it mends: at least one of the issues that it was sent out for. Whether they are
+/// mended is for the other checks to say.
+pub fn traced(issues: &[Issue], resolves: &[String]) -> Option<Finding> {
+    let named = issues.iter().any(|issue| resolves.contains(&issue.id));
+    if named || issues.is_empty() {
+        return None;
+    }
+    let ids: Vec<&str> = issues.iter().take(LISTED_MAX).map(|issue| issue.id.as_str()).collect();
+    let text = format!(
+        "the claim names none of the issues that it was to mend ({}): say in `resolves` which ones \
+         it mends",
+        ids.join(", ")
+    );
+    Some(Finding::new("scope", Severity::Major, text))
 }
 
 /// A finding if a path is protected.

@@ -3,7 +3,8 @@
 use super::listing::Listed;
 use super::symbols::names;
 use super::{Finding, Severity};
-use crate::contract::{Category, MappedTest, Story};
+use crate::contract::{Category, Contract, MappedTest, ResultFormat, Story};
+use crate::event::Counts;
 use crate::results::{Results, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,13 +50,31 @@ pub fn green(
         findings.push(Finding::new(about, Severity::Critical, text));
     }
     for name in results.skipped() {
-        if !skips_allowed.iter().any(|allowed| allowed == name) {
+        if !may_be_skipped(skips_allowed, name) {
             let text = format!("`{name}` is skipped: nobody decided that (IL-5)");
             findings.push(Finding::new("skips", Severity::Major, text));
         }
     }
     findings.extend(density(story, &mapping));
     findings
+}
+
+/// Whether a person let a test be skipped. A doctest may be named without its line, which every
+/// edit above it moves.
+pub fn may_be_skipped(skips: &[String], name: &str) -> bool {
+    skips.iter().any(|allowed| allowed == name || without_line(allowed) == without_line(name))
+}
+
+/// `src/lib.rs - f (line 12)` is `src/lib.rs - f`.
+pub(super) fn without_line(name: &str) -> String {
+    let Some((before, rest)) = name.split_once(" (line ") else {
+        return name.to_string();
+    };
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match after.strip_prefix(')') {
+        Some(after) if after.len() + 1 < rest.len() => format!("{before}{after}"),
+        _ => name.to_string(),
+    }
 }
 
 /// IL-4: enough tests for each criterion, and not all of a kind.
@@ -146,6 +165,49 @@ pub fn listed(story: &Story, named: &[MappedTest], listings: &[Listed]) -> Vec<F
         };
         let text = format!("the mapped test `{}` does not exist: {how} (IL-5)", test.name);
         let about = format!("{}/{}", story.id, test.criterion);
+        findings.push(Finding::new(about, Severity::Critical, text));
+    }
+    findings
+}
+
+/// Whether results of a command count for the whole beside those of the suite: a suite has one
+/// runner, and cannot show what only another one runs.
+pub fn has_own_runner(contract: &Contract, results: Option<ResultFormat>) -> bool {
+    results.is_some() && results != contract.settings.suite.results
+}
+
+/// The whole: nothing fails in the suite, and as many tests passed as are mapped, in the suite and
+/// in commands with runners of their own.
+pub fn whole(suite: Counts, others: u64, mapped: usize) -> Option<Finding> {
+    let passed = suite.passed.saturating_add(others);
+    let text = if suite.failed > 0 {
+        format!("{} tests of the suite fail", suite.failed)
+    } else if passed < mapped as u64 {
+        format!("the suite shows {passed} tests that pass, and {mapped} are mapped (IL-5)")
+    } else {
+        return None;
+    };
+    Some(Finding::new("suite", Severity::Critical, text))
+}
+
+/// The whole, by name: every mapped test passed in the suite, or in a command of `others`, which
+/// have runners of their own.
+pub fn shown(
+    story: &Story,
+    named: &[MappedTest],
+    suite: &Results,
+    others: &Results,
+) -> Vec<Finding> {
+    let passed = |name: &str| {
+        [suite, others].iter().any(|results| results.status(name) == Some(Status::Passed))
+    };
+    let mut findings = Vec::new();
+    for test in mapping(story, named).iter().filter(|test| !passed(&test.name)) {
+        let about = format!("{}/{}", story.id, test.criterion);
+        let text = format!(
+            "the suite does not show the mapped test `{}`: let the suite run it (IL-5)",
+            test.name
+        );
         findings.push(Finding::new(about, Severity::Critical, text));
     }
     findings

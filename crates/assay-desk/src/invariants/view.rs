@@ -36,7 +36,7 @@ pub struct View {
     pub checked: Vec<Option<Tree>>,
     /// Scope, tree and Verifier, of whom 1 is the first.
     pub agreed: BTreeSet<(u32, Tree, u32)>,
-    /// Workers sent out.
+    /// Workers sent out, those aside that were out when the Leader died.
     pub iteration: u32,
     /// Failures since a story was accepted.
     pub failures: u32,
@@ -140,7 +140,7 @@ impl View {
             tip: tree(&state.tip),
             checked: Vec::new(),
             agreed: agreed(state),
-            iteration: state.iteration,
+            iteration: state.iteration.saturating_sub(state.counters.lost_workers),
             failures: state.counters.failures,
             mishaps: state.counters.infrastructure,
             lost: state.counters.lost,

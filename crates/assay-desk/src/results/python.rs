@@ -5,12 +5,25 @@ use super::{Results, Status};
 /// `tests/a.py::test_b PASSED [ 50%]`, and the short summary `PASSED tests/a.py::test_b`.
 pub(super) fn read_pytest(text: &str) -> Results {
     let mut results = Results::default();
+    let mut in_summary = false;
     for line in text.lines() {
         let line = line.trim();
+        if line.starts_with("==") {
+            in_summary = line.contains("short test summary info");
+        }
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or("");
         if let Some(status) = pytest_status(first) {
-            let name = line[first.len()..].trim().split(" - ").next().unwrap_or("").trim();
+            let rest = line[first.len()..].trim();
+            // A reason follows what did not pass; the parameters of a test may have a dash, too.
+            let name = match status {
+                Status::Passed => rest,
+                _ => rest.split(" - ").next().unwrap_or("").trim(),
+            };
+            if first == "ERROR" && !in_summary {
+                // A line of somebody's log: `-rA` prints what passing tests logged.
+                continue;
+            }
             if name.contains("::") {
                 results.add(name, status);
             } else if first == "ERROR" && !name.is_empty() {

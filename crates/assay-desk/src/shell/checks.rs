@@ -1,24 +1,30 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
+mod bounded;
 mod proofs;
+mod watch;
+mod whole;
 mod written;
 
 use super::dispatch::Execution;
 use super::leader::{Leader, LeaderError};
-use super::trees;
-use crate::artifact::{Said, said};
+use super::trees::{self, Keep, TreeError};
+use crate::artifact::{Artifact, Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, ResultFormat, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
+use crate::gate::beside::Beside;
 use crate::gate::{Finding, Severity, citations, diff, gaming, scope, weaker};
 use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a command of the contract may print.
+/// What a command of the contract may print, in bytes; all of it is kept.
 const COMMAND_OUTPUT_BYTES_MAX: u64 = 16 << 20;
+/// Commands that one verdict may cite: each is run.
+const CITED_MAX: usize = 100;
 
 /// What a command is, as far as what is seen of it depends on that: its arguments, how its results
 /// are read, and from where.
@@ -31,6 +37,10 @@ pub(super) struct Cache {
     ran: BTreeMap<Ran, Seen>,
     /// What the tree for checks holds: a commit, as it is.
     tree: Option<String>,
+    /// Caches in the tree for checks hold builds of what is looked at, and may be used.
+    usable: bool,
+    /// What commands changed that they must not, and nobody wrote down yet.
+    tampered: Vec<String>,
     /// What differs between two commits, as git prints it.
     diffs: BTreeMap<(String, String), String>,
 }
@@ -62,23 +72,25 @@ impl Leader<'_> {
         let of = Some((gate.scope.clone(), gate.at.tree.clone()));
         let contract = self.campaign.state().ok_or(LeaderError::NotBegun)?.contract.clone();
         if self.cache.of != of {
-            if self.cache.of.as_ref().is_none_or(|(scope, _)| *scope != gate.scope) {
-                self.empty_caches(&contract);
-            }
-            self.cache = Cache { of, ..Cache::default() };
+            // Whatever tests of one story left in the caches is not there when another is looked
+            // at; and what COMPLETE rests on is built from nothing.
+            let same = self.cache.of.as_ref().is_some_and(|(scope, _)| *scope == gate.scope);
+            let usable = same && gate.scope != Scope::Final;
+            self.cache = Cache { of, usable, ..Cache::default() };
         }
-        let outcome = match step {
-            Step::Claim => self.claim(&contract, gate)?,
-            Step::Scope => self.scope(&contract, gate)?,
-            Step::Gaming => self.gaming(&contract, gate)?,
-            Step::Command(name) => self.layer(&contract, gate, name)?,
-            Step::Suite => self.suite(&contract, gate)?,
-            Step::Tests(story) => self.tests(&contract, gate, story)?,
-            Step::Red => self.red(&contract, gate)?,
-            Step::Mutation => self.mutation(&contract, gate)?,
-            Step::Citations(_) => self.citations(&contract, gate)?,
+        let measured = self.measured(&contract, gate, step);
+        let tampered = std::mem::take(&mut self.cache.tampered);
+        let (outcome, stuck) = match measured {
+            Ok(outcome) => (outcome, None),
+            Err(LeaderError::Tree(stuck @ TreeError::Stuck { .. })) => {
+                (Outcome::default(), Some(stuck.to_string()))
+            }
+            // Whatever else went wrong: a later Leader could not tell any more.
+            Err(_) if !tampered.is_empty() => (Outcome::default(), None),
+            Err(error) => return Err(error),
         };
         let Outcome { findings, refuted, evidence, note } = outcome;
+        let findings = bounded::findings(findings, &gate.findings);
         let mut blobs = Vec::new();
         for one in &evidence {
             let names = [Some(&one.stdout), Some(&one.stderr), one.file.as_ref()];
@@ -88,8 +100,28 @@ impl Leader<'_> {
         blobs.dedup();
         let (scope, at) = (gate.scope.clone(), gate.at.clone());
         let step = step.clone();
-        let checked = Checked { scope, step, at, findings, refuted, evidence, note };
+        let checked =
+            Checked { scope, step, at, findings, refuted, evidence, note, tampered, stuck };
         Ok((Event::Checked(Box::new(checked)), blobs))
+    }
+
+    fn measured(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        step: &Step,
+    ) -> Result<Outcome, LeaderError> {
+        match step {
+            Step::Claim => self.claim(contract, gate),
+            Step::Scope => self.scope(contract, gate),
+            Step::Gaming => self.gaming(contract, gate),
+            Step::Command(name) => self.layer(contract, gate, name),
+            Step::Suite => self.suite(contract, gate),
+            Step::Tests(story) => self.tests(contract, gate, story),
+            Step::Red => self.red(contract, gate),
+            Step::Mutation => self.mutation(contract, gate),
+            Step::Citations(_) => self.citations(contract, gate),
+        }
     }
 
     fn claim(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
@@ -126,10 +158,11 @@ impl Leader<'_> {
     ) -> Result<Option<String>, LeaderError> {
         let directory = self.desk.tree("check");
         self.cache.tree = None;
-        let Err(why) = trees::prepare(&self.desk.git, &directory, commit, Some(&[])) else {
+        let nothing = Keep::Named(&[]);
+        let Err(why) = trees::prepare(&self.desk.git, &directory, commit, nothing) else {
             return Ok(None);
         };
-        trees::prepare(&self.desk.git, &directory, other, Some(&[]))?;
+        trees::prepare(&self.desk.git, &directory, other, nothing)?;
         Ok(Some(why.to_string()))
     }
 
@@ -146,17 +179,31 @@ impl Leader<'_> {
         let paths: Vec<String> = changed.into_iter().map(|(path, _)| path).collect();
         if let Some(story) = story_of(contract, &gate.scope) {
             outcome.findings.extend(scope::check(&contract.settings, story, &paths));
+            outcome.findings.extend(self.traced(story));
         }
         Ok(outcome)
     }
 
+    /// What the claim that is looked at says to mend, against what it was to mend.
+    fn traced(&self, story: &Story) -> Option<Finding> {
+        let state = self.campaign.state()?;
+        let index = state.contract.stories.iter().position(|other| other.id == story.id)?;
+        let claim = self.campaign.events.iter().rev().find_map(|entry| match &entry.event {
+            Event::Returned(returned) => match &returned.artifact {
+                Artifact::Signal(signal) => Some(signal),
+                _ => None,
+            },
+            _ => None,
+        })?;
+        scope::traced(&state.stories[index].issues, &claim.resolves)
+    }
+
     fn gaming(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
         let text = self.diff(&gate.from.commit, &gate.at.commit)?;
-        let mut findings = gaming::check(&diff::parse(&text), &contract.settings.tests);
-        let (base, head) = (Some(gate.from.commit.clone()), Some(gate.at.commit.clone()));
-        let request = assay_guard::repository::Request { base, head, paths: Vec::new() };
-        let config = assay_guard::Config::default();
-        let pair = assay_guard::repository::read(self.desk.git.root(), &request, &config)?;
+        let pair = self.pair(&gate.from.commit, &gate.at.commit)?;
+        let tests = &contract.settings.tests;
+        let beside = Beside::of(&pair.before, &pair.after, tests);
+        let mut findings = gaming::check(&diff::parse(&text), tests, &beside);
         findings.extend(weaker::check(&pair.before, &pair.after));
         let note = "no test got weaker".to_string();
         Ok(Outcome { findings, note, ..Outcome::default() })
@@ -177,24 +224,15 @@ impl Leader<'_> {
         Ok(judged(name, &spec, seen))
     }
 
-    fn suite(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
-        let spec = contract.settings.suite.clone();
-        let seen = self.seen(contract, gate, &spec)?;
-        let skipped: Vec<String> = seen.results.skipped().map(str::to_string).collect();
-        let executed = seen.results.executed();
-        let mut outcome = judged("suite", &spec, seen);
-        for name in skipped.iter().filter(|name| !contract.settings.skips.contains(name)) {
-            let text = format!("`{name}` is skipped: nobody decided that (IL-5)");
-            outcome.findings.push(Finding::new("suite", Severity::Major, text));
-        }
-        if executed == 0 {
-            let text = "the suite ran no tests (IL-5)";
-            outcome.findings.push(Finding::new("suite", Severity::Critical, text));
-        }
-        Ok(outcome)
+    /// The files that differ between two commits, as they are in each.
+    fn pair(&self, old: &str, new: &str) -> Result<assay_guard::repository::Pair, LeaderError> {
+        let (base, head) = (Some(old.to_string()), Some(new.to_string()));
+        let request = assay_guard::repository::Request { base, head, paths: Vec::new() };
+        let config = assay_guard::Config::default();
+        Ok(assay_guard::repository::read(self.desk.git.root(), &request, &config)?)
     }
 
-    /// What a verdict cites, run again.
+    /// What a verdict cites, run again: whatever the gate saw before, this is seen after it.
     fn citations(&mut self, contract: &Contract, gate: &Gate) -> Result<Outcome, LeaderError> {
         let mut outcome = Outcome::default();
         let Some((_, verdict)) = &gate.pending else {
@@ -204,7 +242,15 @@ impl Leader<'_> {
             outcome.refuted = Some("it does not say that everything is met".to_string());
             return Ok(outcome);
         };
-        outcome.note = format!("{} cited commands run again", cited.len());
+        let commands: BTreeSet<&Vec<String>> = cited.iter().map(|cited| &cited.command).collect();
+        if commands.len() > CITED_MAX {
+            let text =
+                format!("it cites {} commands, and at most {CITED_MAX} can be", commands.len());
+            outcome.refuted = Some(text);
+            return Ok(outcome);
+        }
+        outcome.note = format!("{} cited commands run again", commands.len());
+        let mut ran: BTreeMap<&Vec<String>, Evidence> = BTreeMap::new();
         for citation in &cited {
             if let Err(why) = citations::allowed(contract, &citation.command) {
                 outcome.refuted = Some(format!("IL-1: {why}"));
@@ -213,14 +259,16 @@ impl Leader<'_> {
             let spec = citations::known(contract, &citation.command)
                 .cloned()
                 .unwrap_or_else(|| plain(citation.command.clone()));
-            let seen = self.seen(contract, gate, &spec)?;
-            outcome.evidence.push(seen.evidence.clone());
-            let Some(why) = citations::refuted(citation, &seen.evidence) else {
+            if !ran.contains_key(&citation.command) {
+                let seen = self.fresh(contract, gate, &spec)?;
+                outcome.evidence.push(seen.evidence.clone());
+                ran.insert(&citation.command, seen.evidence);
+            }
+            let Some(why) = citations::refuted(citation, &ran[&citation.command]) else {
                 continue;
             };
             // Somebody is wrong: the verdict, or the command, which does not always do the same.
-            let directory = self.claimed(contract, gate)?;
-            let again = self.execute(contract, &spec, &directory, &gate.at.tree)?;
+            let again = self.fresh(contract, gate, &spec)?;
             outcome.evidence.push(again.evidence.clone());
             if citations::refuted(citation, &again.evidence).is_none() {
                 let text = format!("`{}` does not always end the same", citation.command.join(" "));
@@ -263,15 +311,34 @@ impl Leader<'_> {
         if let Some(seen) = self.cache.ran.get(&key) {
             return Ok(seen.clone());
         }
+        let seen = self.fresh(contract, gate, spec)?;
+        self.cache.ran.insert(key, seen.clone());
+        Ok(seen)
+    }
+
+    /// A command on the claimed tree, run now.
+    fn fresh(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+    ) -> Result<Seen, LeaderError> {
         let directory = self.claimed(contract, gate)?;
         let seen = self.execute(contract, spec, &directory, &gate.at.tree)?;
-        // A command that changes tracked files must not change what the next one sees.
-        let scratch = self.desk.tree("index");
-        let after = self.desk.git.tree_of(&directory, &gate.at.tree, &scratch);
-        if !after.is_ok_and(|after| after == gate.at.tree) {
+        let (git, tree) = (&self.desk.git, &gate.at.tree);
+        let is_still = match &gate.scope {
+            // A command that changes tracked files must not change what the next one sees.
+            Scope::Story(_) => {
+                let scratch = self.desk.tree("index");
+                git.tree_of(&directory, tree, &scratch).is_ok_and(|after| after == *tree)
+            }
+            // At the end nothing that one command leaves is there for the next, but caches: to
+            // build everything for each command would take too long.
+            Scope::Final => git.is_exactly_but(&directory, tree, &contract.settings.cache),
+        };
+        if !is_still {
             self.cache.tree = None;
         }
-        self.cache.ran.insert(key, seen.clone());
         Ok(seen)
     }
 
@@ -279,22 +346,18 @@ impl Leader<'_> {
     fn claimed(&mut self, contract: &Contract, gate: &Gate) -> Result<PathBuf, LeaderError> {
         let directory = self.desk.tree("check");
         if self.cache.tree.as_ref() != Some(&gate.at.commit) {
-            // What COMPLETE rests on is built from nothing.
-            let keep = match &gate.scope {
-                Scope::Story(_) => contract.settings.cache.as_slice(),
-                Scope::Final => &[],
-            };
-            trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+            let keep = self.keep(contract);
+            trees::prepare(&self.desk.git, &directory, &gate.at.commit, keep)?;
             self.cache.tree = Some(gate.at.commit.clone());
         }
         Ok(directory)
     }
 
-    /// Whatever tests of one story left in the caches is not there when another is looked at.
-    fn empty_caches(&self, contract: &Contract) {
-        let directory = self.desk.tree("check");
-        for name in &contract.settings.cache {
-            trees::remove(&directory.join(name));
+    /// What the next tree for checks takes over of the last one.
+    fn keep<'c>(&mut self, contract: &'c Contract) -> Keep<'c> {
+        match std::mem::replace(&mut self.cache.usable, true) {
+            true => Keep::Named(&contract.settings.cache),
+            false => Keep::Named(&[]),
         }
     }
 
@@ -306,11 +369,10 @@ impl Leader<'_> {
         tree: &str,
     ) -> Result<Seen, LeaderError> {
         let settings = &contract.settings;
-        if let Some(file) = &spec.file {
-            written::remove(directory, file);
-        }
+        let is_clear = spec.file.as_ref().is_none_or(|file| written::remove(directory, file));
         let log = self.desk.home().join("runs/command");
         trees::remove(&log);
+        let before = self.watch()?;
         let ran = self.engines.execute(&Execution {
             argv: &spec.run,
             work: directory,
@@ -320,7 +382,10 @@ impl Leader<'_> {
             limit: Duration::from_secs(settings.limits.command_seconds),
             output_bytes: COMMAND_OUTPUT_BYTES_MAX,
         });
-        let written = spec.file.as_ref().and_then(|file| written::read(directory, file));
+        self.watched(&before, &spec.run)?;
+        // What could not be removed before is no result of this command.
+        let file = spec.file.as_ref().filter(|_| is_clear);
+        let written = file.and_then(|file| written::read(directory, file));
         let stdout = self.campaign.put(&ran.stdout)?.sha256.to_string();
         let stderr = self.campaign.put(&ran.stderr)?.sha256.to_string();
         let blob = match &written {

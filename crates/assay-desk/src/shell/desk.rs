@@ -84,9 +84,9 @@ impl Desk {
         self.home.join("ledger")
     }
 
-    /// The lock of the repository: one Leader at a time.
+    /// The lock of the repository: one Leader at a time, in whichever of its working trees.
     pub fn lock(&self) -> PathBuf {
-        self.git.root().join(".assay/desk/leader.lock")
+        self.git.directory().join("assay-desk.lock")
     }
 
     /// A working tree.

@@ -1,7 +1,8 @@
 //! Sending an agent out, and taking in what it brings back.
 
 use super::leader::{Leader, LeaderError};
-use super::{left, prompt, protect, trees};
+use super::trees::{self, Keep, TreeError};
+use super::{left, prompt, protect};
 use crate::artifact::{self, Artifact, Status};
 use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
@@ -17,7 +18,7 @@ pub trait Engines {
     fn check(&self, contract: &Contract) -> Result<(), EnginesError>;
     /// What keeps agents from writing elsewhere, in words.
     fn protection(&self) -> String;
-    /// Whether the kernel keeps them from it.
+    /// Whether the kernel keeps them from it: then what is elsewhere need not be looked at.
     fn confined(&self) -> bool;
     /// Runs one agent to its end.
     fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran;
@@ -144,9 +145,15 @@ impl Leader<'_> {
             std::fs::create_dir_all(directory)
                 .map_err(|e| LeaderError::File(format!("{}: {e}", directory.display())))?;
         }
-        let clean: &[String] = &state.contract.settings.cache;
-        let keep = if dispatch.role == Role::Worker { None } else { Some(clean) };
-        trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep)?;
+        let keep = match dispatch.role {
+            Role::Worker => Keep::Ignored,
+            _ => Keep::Named(&state.contract.settings.cache),
+        };
+        match trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep) {
+            // It would be so the next time, too: it counts as an agent that did not start.
+            Err(stuck @ TreeError::Stuck { .. }) => return self.not_started(dispatch, &stuck),
+            prepared => prepared?,
+        }
         let with_checkout = !self.engines.confined();
         let mut before = protect::snapshot(self.desk, with_checkout)?;
         if let Some(toolchain) = self.toolchain.take() {
@@ -183,6 +190,27 @@ impl Leader<'_> {
             ms: ran.ms,
             tokens: ran.tokens,
             sandbox: ran.protection,
+        };
+        Ok((Event::Returned(Box::new(returned)), vec![blob]))
+    }
+
+    fn not_started(
+        &mut self,
+        dispatch: &Dispatch,
+        why: &TreeError,
+    ) -> Result<(Event, Vec<BlobRef>), LeaderError> {
+        let blob = self.campaign.put(b"")?;
+        let returned = Returned {
+            run: dispatch.run,
+            outcome: Outcome::SpawnFailed(why.to_string()),
+            artifact: Artifact::Missing,
+            claim: None,
+            tampered: Vec::new(),
+            void: None,
+            output: blob.sha256.to_string(),
+            ms: 0,
+            tokens: 0,
+            sandbox: self.engines.protection(),
         };
         Ok((Event::Returned(Box::new(returned)), vec![blob]))
     }

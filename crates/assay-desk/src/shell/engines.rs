@@ -17,8 +17,8 @@ const CLAUDE_UNASKED: &str = "--permission-mode bypassPermissions";
 const CODEX_UNASKED: &str = "--dangerously-bypass-approvals-and-sandbox";
 /// What an agent does that is not shown yet; it waits when nobody is quick enough.
 const ACTIVITY_WAITING_MAX: usize = 64;
-/// What is kept of an agent's output as evidence, in bytes, from its end.
-const OUTPUT_BYTES_KEPT: u64 = 1 << 20;
+/// What is kept of each of an agent's streams as evidence, in bytes, from its end.
+const OUTPUT_BYTES_KEPT: usize = 1 << 20;
 
 /// Real processes on this machine.
 pub struct Processes {
@@ -127,7 +127,7 @@ impl Engines for Processes {
     }
 
     fn confined(&self) -> bool {
-        matches!(self.protection, Protection::Landlock { complete: true, .. })
+        self.protection.refuses_writes()
     }
 
     fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran {
@@ -149,6 +149,7 @@ impl Engines for Processes {
         let agent = ProcessAgent::new(config, self.helper.clone());
         let mut task = Task::new(order.prompt, order.work, order.drop_box, order.log);
         task.sandbox = self.sandbox;
+        task.kept_bytes = OUTPUT_BYTES_KEPT;
         task.limits = Limits {
             wall: Duration::from_secs(order.limits.wall_seconds),
             idle: Duration::from_secs(order.limits.idle_seconds),
@@ -170,8 +171,8 @@ impl Engines for Processes {
         };
         let also = if held { ", and in its tree" } else { "" };
         let usage = ran.usage.unwrap_or_default();
-        let mut output = tail(&order.log.join("stdout.log"));
-        output.extend(tail(&order.log.join("stderr.log")));
+        // Of the last try, if there were several.
+        let output = [ran.stdout, ran.stderr].concat();
         Ran {
             outcome: outcome(ran.outcome),
             ms: millis(ran.time),
@@ -190,22 +191,25 @@ impl Engines for Processes {
         let drop_box = execution.log.join("out");
         let mut task = Task::new("", execution.work, &drop_box, execution.log);
         task.sandbox = self.sandbox;
+        task.kept_bytes = usize::try_from(execution.output_bytes).unwrap_or(usize::MAX);
         task.limits = Limits {
             wall: execution.limit,
             idle: execution.limit,
             output_bytes: execution.output_bytes,
         };
         let ran = agent.run(&task, &mut |_| {});
-        let read = |name: &str| std::fs::read(execution.log.join(name)).unwrap_or_default();
-        let mut stderr = read("stderr.log");
-        let exit = match ran.outcome {
-            assay_agent::Outcome::Exited { code } => Some(code),
-            other => {
-                stderr.extend(format!("{other}\n").into_bytes());
-                None
+        let (stdout, mut stderr) = (ran.stdout, ran.stderr);
+        let is_whole = ran.output_bytes == (stdout.len() + stderr.len()) as u64;
+        let (exit, why) = match ran.outcome {
+            assay_agent::Outcome::Exited { code } if is_whole => (Some(code), None),
+            // Nobody knows what stood in the gap.
+            assay_agent::Outcome::Exited { .. } => {
+                (None, Some("part of what it printed was not kept".to_string()))
             }
+            other => (None, Some(other.to_string())),
         };
-        super::dispatch::Executed { exit, ms: millis(ran.time), stdout: read("stdout.log"), stderr }
+        stderr.extend(why.into_iter().flat_map(|why| format!("{why}\n").into_bytes()));
+        super::dispatch::Executed { exit, ms: millis(ran.time), stdout, stderr }
     }
 }
 
@@ -245,6 +249,8 @@ fn looking(
             output_bytes: 0,
             stdout_tail: String::new(),
             stderr_tail: String::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
             stragglers: 0,
             time: Duration::ZERO,
         };
@@ -272,23 +278,11 @@ fn outcome(of: assay_agent::Outcome) -> Outcome {
     }
 }
 
-/// The end of a file.
-fn tail(path: &Path) -> Vec<u8> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut bytes = Vec::new();
-    if let Ok(mut file) = std::fs::File::open(path) {
-        let length = file.metadata().map_or(0, |meta| meta.len());
-        _ = file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_BYTES_KEPT)));
-        _ = file.take(OUTPUT_BYTES_KEPT).read_to_end(&mut bytes);
-    }
-    bytes
-}
-
 /// What people see of an agent's doings: one line.
 fn shown(event: &AgentEvent) -> Option<String> {
     let text = match event {
         AgentEvent::Text { text } | AgentEvent::Noise { text } => text.clone(),
-        AgentEvent::ToolUse { name, detail } => format!("{name} {detail}"),
+        AgentEvent::ToolUse { name, detail, .. } => format!("{name} {detail}"),
         AgentEvent::Failed { message, .. } => format!("failed: {message}"),
         AgentEvent::Waiting { millis, attempt } => {
             format!("asked to come back later: attempt {attempt} in {} s", millis / 1000)

@@ -30,8 +30,8 @@ pub struct GitError {
     why: String,
 }
 
-/// Variables that would make git look elsewhere.
-const FOREIGN: [&str; 8] = [
+/// Variables that would make git look elsewhere, or print other things.
+const FOREIGN: [&str; 17] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -40,6 +40,15 @@ const FOREIGN: [&str; 8] = [
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_PREFIX",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_ATTR_SOURCE",
+    "GIT_DIFF_OPTS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
 ];
 /// How long one call of git may take.
 const TIME_MAX: Duration = Duration::from_secs(600);
@@ -60,6 +69,8 @@ pub(super) fn command(directory: &Path) -> Command {
         command.env_remove(variable);
     }
     command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    // A repository of an agent may say that its objects are elsewhere, and by which program.
+    command.env("GIT_NO_LAZY_FETCH", "1");
     for setting in SETTINGS {
         command.args(["-c", setting]);
     }
@@ -144,6 +155,16 @@ impl Git {
         Ok(text(finish(git, &what.unwrap_or_default())?))
     }
 
+    /// Git whose output is read by a program: settings of the user and of the machine say how
+    /// people like it. Those of the repository still hold, so what they can change is said in the
+    /// arguments. The repository is named, so that nobody has to be asked whether it is safe.
+    fn parsed(&self) -> Command {
+        let mut git = command(&self.root);
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        git.env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", &self.root);
+        git
+    }
+
     #[cfg(test)]
     pub(super) fn objects(&self) -> &Objects {
         &self.objects
@@ -172,7 +193,12 @@ impl Git {
     /// Whether a directory holds the files of a tree and no others, as far as can be said without
     /// asking git.
     pub(super) fn is_exactly(&self, directory: &Path, tree: &str) -> bool {
-        self.objects.is_exactly(directory, tree)
+        self.objects.is_exactly(directory, tree, &[])
+    }
+
+    /// The same, whatever is in these directories at its top.
+    pub(super) fn is_exactly_but(&self, directory: &Path, tree: &str, aside: &[String]) -> bool {
+        self.objects.is_exactly(directory, tree, aside)
     }
 
     /// The files of a commit.
@@ -182,7 +208,7 @@ impl Git {
 
     /// Whether a commit has a word in a text, files of these patterns aside.
     pub fn mentions(&self, commit: &str, word: &str, aside: &[String]) -> Result<bool, GitError> {
-        let mut git = command(&self.root);
+        let mut git = self.parsed();
         git.args(["grep", "-q", "-I", "-w", "-F", "-e", word, commit, "--", "."]);
         git.args(aside.iter().map(|pattern| format!(":(exclude,glob){pattern}")));
         let output = git.output().map_err(|e| GitError::new("grep", e.to_string()))?;
@@ -198,8 +224,11 @@ impl Git {
 
     /// The lines that differ, without those around them.
     pub fn diff(&self, old: &str, new: &str) -> Result<String, GitError> {
-        let args = ["diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
-        self.run(&[args.as_slice(), &[old, new]].concat())
+        let mut git = self.parsed();
+        git.args(["diff", "-U0", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"]);
+        git.args(["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"]);
+        git.args(["--submodule=short", "--ignore-submodules=none", old, new]);
+        Ok(text(finish(git, "diff")?))
     }
 
     /// How much differs, for people.

@@ -6,6 +6,7 @@ use super::desk::Desk;
 use super::dispatch::{Engines, EnginesError};
 use super::git::GitError;
 use super::projections;
+use super::trees::TreeError;
 use crate::contract::{Contract, Score, sha256};
 use crate::event::{Event, Opened, Revision, Terminal};
 use crate::state::{Effect, State};
@@ -39,6 +40,9 @@ pub enum LeaderError {
     /// Git.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// A working tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
     /// The two trees of a claim.
     #[error("comparing what tests and requirements ask for: {0}")]
     Compare(#[from] assay_guard::repository::ReadError),
@@ -65,7 +69,7 @@ pub struct Leader<'a> {
     /// The dispatch that this process itself has written down and not yet run.
     pub(super) sent: Option<u32>,
     pub(super) cache: Cache,
-    /// The toolchain as the last agent left it.
+    /// The toolchain as the last agent left it, or as it was when this Leader first looked.
     pub(super) toolchain: Option<BTreeMap<PathBuf, String>>,
 }
 

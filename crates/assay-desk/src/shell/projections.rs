@@ -98,7 +98,7 @@ pub fn status(state: &State, events: &[Recorded]) -> serde_json::Value {
         "contract": state.contract.hash,
         "phase": phase(&state.phase),
         "iteration": state.iteration,
-        "iterations": state.contract.settings.limits.iterations,
+        "iterations": state.iterations_max(),
         "events": events.len(),
         "stories": stories,
         "counters": {

@@ -47,9 +47,9 @@ fn worker(state: &State, story: &Story, nonce: &str, out: &Path) -> String {
          must fail by name, with it each must pass. The Leader runs both itself.\n2. Every \
          criterion needs at least {TESTS_PER_CRITERION_MIN} tests from at least {CATEGORIES_MIN} \
          of the categories happy, negative, boundary. Each is one that the runner lists, or \
-         whose name stands in a test file.\n3. Never remove or weaken a test, skip one, \
-         or widen a tolerance: it is found and refused.\n4. Commit everything; the working tree \
-         must be clean.\n"
+         whose name stands in a test file.\n3. Never remove, rename or weaken a test, skip \
+         one, or widen a tolerance: it is found and refused.\n4. Commit everything; the \
+         working tree must be clean.\n"
     );
     let mapped = mapping(story, &progress.tests);
     if !mapped.is_empty() {

@@ -31,8 +31,7 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, Git
     snapshot.file(&desk.git.directory().join("config"));
     snapshot.directory(&desk.git.directory().join("hooks"), &[]);
     snapshot.directory(&desk.git.directory().join("info"), &[]);
-    let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let places = settings::places(lookup);
+    let places = places();
     snapshot.files.extend(settings::hashes(&places));
     snapshot.toolchain = settings::toolchain(&places);
     if with_checkout {
@@ -46,7 +45,21 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, Git
     Ok(snapshot)
 }
 
+fn places() -> settings::Places {
+    settings::places(|name| std::env::var_os(name).map(PathBuf::from))
+}
+
+/// What the Leader's own commands are run with, as it is now.
+pub(super) fn toolchain() -> BTreeMap<PathBuf, String> {
+    settings::toolchain(&places())
+}
+
 impl Snapshot {
+    /// The toolchain alone.
+    pub(super) fn of_toolchain(toolchain: BTreeMap<PathBuf, String>) -> Snapshot {
+        Snapshot { toolchain, ..Snapshot::default() }
+    }
+
     fn file(&mut self, path: &Path) {
         if self.files.len() >= FILES_MAX {
             return;
@@ -57,9 +70,7 @@ impl Snapshot {
             // A pipe that is opened waits for a writer.
             Ok(meta) if !meta.is_file() => "no file".to_string(),
             // Large files are outputs and evidence: those have a hash of their own in the record.
-            Ok(meta) if meta.len() > HASHED_BYTES_MAX => {
-                format!("{} bytes, {:?}", meta.len(), meta.modified().ok())
-            }
+            Ok(meta) if meta.len() > HASHED_BYTES_MAX => settings::outside(&meta),
             Ok(_) => std::fs::read(path).map_or("unreadable".to_string(), |b| sha256(&b)),
         };
         self.files.insert(path.to_path_buf(), hash);

@@ -170,7 +170,7 @@ fn hash_of(path: &Path) -> String {
 
 /// What is known of a file that is not read. Anybody can set the time of its last change back; the
 /// time at which that was done stays.
-fn outside(meta: &Metadata) -> String {
+pub(super) fn outside(meta: &Metadata) -> String {
     let (inode, length) = (meta.ino(), meta.len());
     format!("{length} bytes, file {inode} of {}.{:09}", meta.ctime(), meta.ctime_nsec())
 }

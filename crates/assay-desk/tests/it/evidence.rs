@@ -1,9 +1,11 @@
 //! What mapped tests show, and what they do not.
 
 use assay_desk::contract::{Category, MappedTest, ResultFormat, Story};
+use assay_desk::event::{Counts, Issue};
+use assay_desk::gate::beside::Beside;
 use assay_desk::gate::symbols::words;
-use assay_desk::gate::tests::{green, red};
-use assay_desk::gate::{Finding, diff, hunks, scope};
+use assay_desk::gate::tests::{green, red, shown, whole};
+use assay_desk::gate::{Finding, Severity, diff, hunks, scope};
 use assay_desk::results::{Results, read};
 use std::collections::BTreeSet;
 
@@ -61,6 +63,55 @@ fn green_needs_every_mapped_test_to_exist_run_and_pass() {
 }
 
 #[test]
+fn a_doctest_that_may_be_skipped_is_named_without_its_line() {
+    let text = "test a ... ok\ntest b ... ok\ntest c ... ok\ntest src/lib.rs - f (line 12) ... \
+                ignored\n";
+    let results = read(ResultFormat::Libtest, text);
+    for (skip, wanted) in [
+        ("src/lib.rs - f", true),
+        ("src/lib.rs - f (line 12)", true),
+        ("src/lib.rs - f (line 9)", true),
+        ("src/lib.rs - g", false),
+        ("src/lib.rs", false),
+    ] {
+        let found = green(&story(), &mapped(&THREE), &results, &[skip.to_string()]);
+        assert_eq!(found.is_empty(), wanted, "{skip}: {found:?}");
+    }
+}
+
+#[test]
+fn the_whole_shows_every_mapped_test_in_the_suite_or_by_a_runner_of_its_own() {
+    let counts = |passed, failed| Counts { passed, failed, skipped: 0 };
+    for (suite, others, lacks) in [
+        (counts(3, 0), 0, false),
+        (counts(2, 0), 0, true),
+        (counts(2, 0), 1, false),
+        (counts(9, 1), 0, true),
+    ] {
+        assert_eq!(whole(suite, others, 3).is_some(), lacks, "{suite:?} {others}");
+    }
+    let suite = tap("ok - a\nnot ok - b\n");
+    let found = said(&shown(&story(), &mapped(&THREE), &suite, &tap("ok - c\n")));
+    assert!(found.contains("the mapped test `b`") && !found.contains("`c`"), "{found}");
+}
+
+#[test]
+fn changes_of_tests_beside_the_code_are_not_taken_back() {
+    let tree = |text: &str| [("src/a.rs".to_string(), text.into())].into();
+    let (old, new) = ("fn a() {}\n", "fn a() { b() }\n#[test]\nfn t() {}\n");
+    let diff = "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n\
+                -fn a() {}\n+fn a() { b() }\n@@ -1,0 +2,2 @@\n+#[test]\n+fn t() {}\n";
+    for (beside, wanted) in [
+        (Beside::of(&tree(old), &tree(new), &[]), &["src/a.rs:1"][..]),
+        (Beside::default(), &["src/a.rs:1", "src/a.rs:2"]),
+    ] {
+        let changes = hunks::changes(&diff::parse(diff), &[], &beside);
+        let places: Vec<&str> = changes.iter().map(|change| change.place.as_str()).collect();
+        assert_eq!(places, wanted);
+    }
+}
+
+#[test]
 fn red_needs_every_mapped_test_to_fail_by_name_or_for_want_of_the_work() {
     let none = BTreeSet::new();
     let fails = tap("not ok - a\nnot ok - b\nnot ok - c\n");
@@ -112,10 +163,25 @@ fn only_allowed_paths_may_change() {
 }
 
 #[test]
+fn a_fix_names_what_it_mends() {
+    let issue = |id: &str| Issue {
+        id: id.to_string(),
+        finding: Finding::new("US-001/AC-1", Severity::Major, "no"),
+    };
+    let ids = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    assert_eq!(scope::traced(&[], &[]), None, "there was nothing to mend");
+    assert_eq!(scope::traced(&[issue("I1.1"), issue("I1.2")], &ids(&["I1.2"])), None);
+    for resolves in [&[][..], &["I9.9"]] {
+        let found = scope::traced(&[issue("I1.1")], &ids(resolves)).expect("a finding");
+        assert!(found.blocks() && found.text.contains("(I1.1)"), "{found:?}");
+    }
+}
+
+#[test]
 fn each_change_of_a_source_can_be_taken_back() {
     let text = "diff --git a/n b/n\n--- a/n\n+++ b/n\n@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n+// why\n\
                 diff --git a/t/n b/t/n\n--- a/t/n\n+++ b/t/n\n@@ -1 +1 @@\n-a\n+b\n";
-    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()]);
+    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()], &Beside::default());
     assert_eq!(changes.len(), 1);
     assert_eq!(changes[0].place, "n:1");
     assert!(changes[0].patch.starts_with("diff --git a/n b/n"), "{}", changes[0].patch);
@@ -146,7 +212,7 @@ fn a_file_that_is_no_text_is_a_change_all_the_same() {
                 differ\ndiff --git a/t/pic b/t/pic\nnew file mode 100644\nBinary files /dev/null \
                 and b/t/pic differ\ndiff --git a/old b/old\ndeleted file mode 100644\nBinary \
                 files a/old and /dev/null differ\n";
-    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()]);
+    let changes = hunks::changes(&diff::parse(text), &["t/**".to_string()], &Beside::default());
     let places: Vec<&str> = changes.iter().map(|change| change.place.as_str()).collect();
     assert_eq!(places, ["logo", "old"]);
 }

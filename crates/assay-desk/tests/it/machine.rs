@@ -4,6 +4,7 @@ use super::contract;
 use assay_desk::artifact::{
     Artifact, Citation, CriterionVerdict, ReportedIssue, Signal, Status, Verdict,
 };
+use assay_desk::contract::{Category, MappedTest};
 use assay_desk::event::{
     Amended, Checked, Dispatch, Event, Opened, Outcome, Returned, Revision, Role, Scope, Step,
     Terminal,
@@ -47,10 +48,20 @@ fn signal(dispatch: &Dispatch, status: Status) -> Artifact {
         status,
         commit: None,
         resolves: vec![],
-        tests: vec![],
+        tests: mapped(dispatch.scope.name()),
         reason: Some("no way".to_string()),
         notes: None,
     })
+}
+
+/// Three tests for each story: as many as a suite shows of three stories that goes well.
+fn mapped(story: &str) -> Vec<MappedTest> {
+    let test = |category| MappedTest {
+        criterion: "AC-1".to_string(),
+        name: format!("{story} {category:?}"),
+        category,
+    };
+    [Category::Happy, Category::Negative, Category::Boundary].map(test).to_vec()
 }
 
 fn verdict(state: &State, dispatch: &Dispatch, met: bool, evidence: bool) -> Verdict {
@@ -73,6 +84,10 @@ fn verdict(state: &State, dispatch: &Dispatch, met: bool, evidence: bool) -> Ver
 
 /// The choice with which an agent changes the contract.
 const TAMPERS: u8 = 12 * 16 + 2;
+/// The choice with which a command of the contract changes the toolchain, and the one with which
+/// there is no tree to run it in.
+const TESTS_TAMPER: u8 = 11 * 16 + 2;
+const STUCK: u8 = 10 * 16 + 2;
 
 /// What an agent may come back with.
 fn agent_returns(state: &State, dispatch: &Dispatch, choice: u8) -> Event {
@@ -144,12 +159,19 @@ pub fn answer(state: &State, effect: Effect, choice: u8) -> Event {
                 refuted: None,
                 evidence: vec![],
                 note: String::new(),
+                tampered: vec![],
+                stuck: None,
             };
             if choice.is_multiple_of(16) {
                 checked.findings = vec![Finding::new("US-001/AC-1", Severity::Major, "no")];
             }
             if choice % 16 == 1 && matches!(step, Step::Citations(_)) {
                 checked.refuted = Some("no".to_string());
+            }
+            match choice {
+                TESTS_TAMPER => checked.tampered = vec!["cargo was changed".to_string()],
+                STUCK => checked.stuck = Some("it cannot be put aside".to_string()),
+                _ => {}
             }
             if step == Step::Suite {
                 checked.evidence = vec![suite(choice)];
@@ -164,7 +186,13 @@ pub fn answer(state: &State, effect: Effect, choice: u8) -> Event {
     }
 }
 
-fn suite(_: u8) -> assay_desk::event::Evidence {
+/// A suite that passes, and with some choices shows less than is mapped, or fails in part.
+fn suite(choice: u8) -> assay_desk::event::Evidence {
+    let (passed, failed) = match choice % 16 {
+        3 => (2, 0),
+        4 => (9, 1),
+        _ => (9, 0),
+    };
     assay_desk::event::Evidence {
         command: vec![],
         tree: String::new(),
@@ -173,7 +201,7 @@ fn suite(_: u8) -> assay_desk::event::Evidence {
         stdout: String::new(),
         stderr: String::new(),
         file: None,
-        tests: Some(assay_desk::event::Counts { passed: 9, failed: 0, skipped: 0 }),
+        tests: Some(assay_desk::event::Counts { passed, failed, skipped: 0 }),
     }
 }
 
@@ -286,6 +314,8 @@ fn each_way_of_not_getting_on_ends_in_its_own_category() {
         (13 * 16 + 2, "infra_failure"),
         (14 * 16 + 2, "infra_failure"),
         (TAMPERS, "integrity"),
+        (TESTS_TAMPER, "integrity"),
+        (STUCK, "infra_failure"),
         (15, "infra_failure"),
     ] {
         let (state, mut facts) = begin(1, "LOW", "critical");
@@ -295,10 +325,83 @@ fn each_way_of_not_getting_on_ends_in_its_own_category() {
                 let name = serde_json::to_value(category).expect("a word");
                 assert_eq!(name, expected, "{choice}");
             }
-            Terminal::Timeout { .. } => assert_eq!(choice, 15, "lost Workers use up iterations"),
             other => panic!("{choice}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn what_a_command_changed_is_never_forgotten() {
+    let (mut state, mut facts) = begin(1, "LOW", "critical");
+    // Everything goes well until COMPLETE is due; the record says the same but for one word.
+    while !matches!(state.phase, Phase::Ending(_)) {
+        let effect = state.next();
+        let event = answer(&state, effect, WELL);
+        let mut noted = event.clone();
+        if let Event::Checked(checked) = &mut noted
+            && checked.step == Step::Scope
+        {
+            checked.tampered = vec!["cargo was changed".to_string()];
+            assert!(!checked.passed());
+        }
+        facts.note(&noted);
+        state = apply(state, &event).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+    let missing = facts.complete().expect_err("it is not complete");
+    assert_eq!(missing, ["protected files are unchanged"]);
+}
+
+#[test]
+fn a_suite_that_shows_less_than_is_mapped_fails_the_gate_at_the_end() {
+    for choice in [3, 4] {
+        let (mut state, mut facts) = begin(1, "LOW", "critical");
+        let whole = |effect: &Effect| matches!(effect, Effect::Check(_, Step::Suite));
+        while !whole(&state.next()) {
+            let event = answer(&state, state.next(), WELL);
+            state = apply(state, &event).expect("it follows");
+            facts.note(&event);
+        }
+        let event = answer(&state, state.next(), choice);
+        state = apply(state, &event).expect("it follows");
+        facts.note(&event);
+        assert!(matches!(state.phase, Phase::Fix(..)), "{:?}", state.phase);
+        assert!(facts.complete().is_err());
+        assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE", "once it is mended");
+    }
+}
+
+#[test]
+fn an_end_that_the_record_does_not_show_is_a_gate_that_failed() {
+    let (mut state, empty) = begin(1, "LOW", "critical");
+    let last = |state: &State| match &state.phase {
+        Phase::Gate(gate) => gate.scope == Scope::Final && gate.pending.is_some(),
+        _ => false,
+    };
+    while !last(&state) {
+        let event = answer(&state, state.next(), WELL);
+        state = apply(state, &event).expect("it follows");
+    }
+    state.facts = empty;
+    let event = answer(&state, state.next(), WELL);
+    let state = apply(state, &event).expect("it follows");
+    let Phase::Fix(_, findings) = &state.phase else { panic!("{:?}", state.phase) };
+    assert!(findings.iter().any(|finding| finding.text.contains("verified")), "{findings:?}");
+}
+
+#[test]
+fn a_leader_that_dies_takes_nothing_from_the_budget_of_the_work() {
+    let text = super::contract_text(1, "LOW", "critical");
+    let text = text.replacen("iterations = 6", "iterations = 1", 1);
+    let mut state = State::open(&opened(assay_desk::contract::read(&text).expect("a contract")));
+    for died in 0..3 {
+        let sent = answer(&state, state.next(), WELL);
+        assert!(matches!(&sent, Event::Dispatched(_)), "after {died}: {sent:?}");
+        state = apply(state, &sent).expect("it follows");
+        let lost = Event::Lost { run: state.run };
+        state = apply(state, &lost).expect("it follows");
+    }
+    let mut facts = state.facts.clone();
+    assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE");
 }
 
 #[test]

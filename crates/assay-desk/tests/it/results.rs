@@ -43,8 +43,16 @@ fn pytest() {
     let skipped = ["tests/a.py::test_four", "tests/a.py::test_three"];
     let failed = ["tests/a.py::test_two[x-1]"];
     check(ResultFormat::Pytest, text, &["tests/a.py::test_one"], &failed, &skipped);
-    let broken = "ERROR tests/a.py - ImportError: cannot import name 'x'\n";
-    check(ResultFormat::Pytest, broken, &[], &["tests/a.py"], &[]);
+    let broken = "=== short test summary info ===\nERROR tests/a.py - ImportError: cannot import \
+                  name 'x'\nERROR tests/b.py::test_b - no fixture\n=== 2 errors in 0.1s ===\n";
+    check(ResultFormat::Pytest, broken, &[], &["tests/a.py", "tests/b.py::test_b"], &[]);
+    // `-rA` prints what passing tests logged.
+    let logged = "=== PASSES ===\n___ test_one ___\n--- Captured log call ---\nERROR    \
+                  root:a.py:5 no price for a::b\nERROR root said so\n=== short test summary info \
+                  ===\nPASSED tests/a.py::test_one\nPASSED tests/a.py::test_two[a - b]\n=== 2 \
+                  passed in 0.1s ===\n";
+    let both = ["tests/a.py::test_one", "tests/a.py::test_two[a - b]"];
+    check(ResultFormat::Pytest, logged, &both, &[], &[]);
 }
 
 #[test]

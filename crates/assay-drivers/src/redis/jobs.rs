@@ -5,6 +5,9 @@
 //! what it knew, and the next call is another consumer's. A job that was acknowledged before is
 //! forgotten then. One that was not is handed to somebody else when nobody has acknowledged it for
 //! so long as the option `redelivery` says.
+//!
+//! Each time a job is handed out has a number of its own, which what was done carries as `handed`:
+//! so it can be told whether a job was done more often than it was handed out.
 
 use super::RedisClient;
 use super::link::LinkError;
@@ -24,8 +27,17 @@ const REDELIVERY_MS_DEFAULT: u64 = 500;
 /// How long a consumer waits before it looks again for what others may have left.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Hands out what nobody acknowledged in time, else what waits; how many are with others, if there
-/// is neither.
+/// Where times of handing out are counted, for all queues at once.
+const HANDED: &str = "handed";
+
+/// Hands out what waits and forgets it, with the number of this time.
+const TAKE_AND_FORGET: &str = "\
+local job = redis.call('LPOP', KEYS[1])
+if not job then return 0 end
+return {job, redis.call('INCR', KEYS[2])}";
+
+/// Hands out what nobody acknowledged in time, else what waits, with the number of this time; how
+/// many are with others, if there is neither.
 const TAKE: &str = "\
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -33,7 +45,7 @@ local late = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[1], 'LIMIT'
 local job = late[1] or redis.call('LPOP', KEYS[1])
 if not job then return redis.call('ZCARD', KEYS[2]) end
 redis.call('ZADD', KEYS[2], now, job)
-return job";
+return {job, redis.call('INCR', KEYS[3])}";
 
 /// When a consumer says that a job need not be handed out again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +66,8 @@ pub(super) struct Jobs {
 /// What there is to do.
 #[derive(Clone, PartialEq, Debug)]
 enum Taken {
-    /// A job, as it was put in.
-    Job(Vec<u8>),
+    /// A job, as it was put in, and the number of this time.
+    Job(Vec<u8>, i64),
     /// Nothing, and nobody is at work.
     Nothing,
     /// Nothing, but others are at work and may not finish.
@@ -92,9 +104,9 @@ impl Jobs {
         match self.acknowledge {
             Acknowledge::AfterWork => {
                 let (waiting, pending) = (waiting(name), pending(name));
-                script(TAKE, &[&waiting, &pending], &[self.redelivery_ms.to_string()])
+                script(TAKE, &[&waiting, &pending, HANDED], &[self.redelivery_ms.to_string()])
             }
-            _ => cmd("LPOP").arg(waiting(name)).to_owned(),
+            _ => script(TAKE_AND_FORGET, &[&waiting(name), HANDED], &[]),
         }
     }
 }
@@ -104,11 +116,11 @@ impl RedisClient {
     pub(super) fn job(&mut self, call: &Call, deadline: Instant) -> Result<Json, Trouble> {
         let name = key_name(call.key.as_ref().unwrap_or(&Json::Null));
         let gone = |error: LinkError| Trouble::Unknown(format!("gone in the middle: {error:?}"));
-        let job = loop {
+        let (job, handed) = loop {
             let take = self.jobs.take(&name);
             let answer = self.deciding(deadline)?.ask(&take, deadline)?;
             match taken(&answer) {
-                Some(Taken::Job(job)) => break job,
+                Some(Taken::Job(job, handed)) => break (job, handed),
                 Some(Taken::Nothing) => return Ok(Json::Null),
                 Some(Taken::WithOthers) if Instant::now() + LOOK_AGAIN < deadline => {
                     std::thread::sleep(LOOK_AGAIN);
@@ -122,7 +134,7 @@ impl RedisClient {
         std::thread::sleep(self.jobs.work.min(deadline.saturating_duration_since(Instant::now())));
         let when = self.jobs.acknowledge;
         let link = self.deciding(deadline)?;
-        link.ask_next(&work(&name, &job), deadline).map_err(gone)?;
+        link.ask_next(&work(&name, &job, handed), deadline).map_err(gone)?;
         if when == Acknowledge::AfterWork {
             link.ask_next(&acknowledge(&name, &job), deadline).map_err(gone)?;
         }
@@ -133,16 +145,29 @@ impl RedisClient {
 /// What the answer to [`Jobs::take`] says; `None`: not understood.
 fn taken(answer: &Value) -> Option<Taken> {
     match answer {
-        Value::Nil | Value::Int(0) => Some(Taken::Nothing),
+        Value::Int(0) => Some(Taken::Nothing),
         Value::Int(_) => Some(Taken::WithOthers),
-        Value::BulkString(job) => json_of(answer).map(|_| Taken::Job(job.clone())),
+        Value::Array(both) => match both.as_slice() {
+            [text @ Value::BulkString(job), Value::Int(handed)] => {
+                json_of(text).map(|_| Taken::Job(job.clone(), *handed))
+            }
+            _ => None,
+        },
         _ => None,
     }
 }
 
-/// Does a job: what it leaves behind is an entry in a list.
-fn work(name: &str, job: &[u8]) -> Cmd {
-    cmd("RPUSH").arg(format!("{}done:{name}", Kind::Queue.prefix())).arg(job).to_owned()
+/// Does a job: what it leaves behind is an entry in a list, the job with the number under which it
+/// was handed out. One that has no room for a number stays as it is.
+fn work(name: &str, job: &[u8], handed: i64) -> Cmd {
+    let done = match serde_json::from_slice(job) {
+        Ok(Json::Object(mut job)) => {
+            job.insert("handed".to_string(), handed.into());
+            Json::Object(job).to_string().into_bytes()
+        }
+        _ => job.to_vec(),
+    };
+    cmd("RPUSH").arg(format!("{}done:{name}", Kind::Queue.prefix())).arg(done).to_owned()
 }
 
 /// Says that it is done.

@@ -79,7 +79,7 @@ fn cut_off_at_work(server: &mut Server, options: &Value) -> Box<dyn Client> {
 fn redis_jobs_acknowledged_before_the_work_go_with_their_consumer_and_others_do_not() {
     let cases = [
         ("before-work", NULL, json!([])),
-        ("after-work", json!({ "id": "a" }), json!([{ "id": "a" }])),
+        ("after-work", json!({ "id": "a" }), json!([{ "handed": 2, "id": "a" }])),
     ];
     for (acknowledge, next, done) in cases {
         let mut server = start(&[]);

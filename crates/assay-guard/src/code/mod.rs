@@ -22,7 +22,7 @@ mod model;
 mod names;
 mod open;
 mod rules;
-mod rust;
+pub(crate) mod rust;
 mod snapshots;
 mod stubs;
 

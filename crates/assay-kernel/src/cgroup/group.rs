@@ -43,16 +43,26 @@ impl Group {
         if !(fits && node.bytes().all(plain)) {
             return Err(CgroupError::BadName { name: node.to_string() });
         }
-        Group::make_in(&Hierarchies::here()?, run, node)
+        Group::make_in(&Hierarchies::here()?, &whole(run), &run_name(run), node)
     }
 
-    fn make_in(hierarchies: &Hierarchies, run: &Path, node: &str) -> Result<Group, CgroupError> {
+    /// A group of a probe, whose name says so: it belongs to no run.
+    pub(super) fn of_probe(name: &str) -> Result<Group, CgroupError> {
+        Group::make_in(&Hierarchies::here()?, Path::new(name), name, "probe")
+    }
+
+    fn make_in(
+        hierarchies: &Hierarchies,
+        run: &Path,
+        name: &str,
+        node: &str,
+    ) -> Result<Group, CgroupError> {
         let (places, absent) = (BTreeMap::new(), BTreeMap::new());
-        let mut group = Group { run: whole(run), node: node.to_string(), places, absent };
-        let (name, mut first) = (run_name(run), None);
+        let mut group = Group { run: run.to_path_buf(), node: node.to_string(), places, absent };
+        let mut first = None;
         for controller in Controller::ALL {
             let found = hierarchies.with(controller);
-            match found.and_then(|found| place(found, controller, &name, node)) {
+            match found.and_then(|found| place(found, controller, name, node)) {
                 Ok(place) => _ = group.places.insert(controller, place),
                 Err(error) => {
                     group.absent.insert(controller, error.to_string());
@@ -212,7 +222,7 @@ mod tests {
     fn the_freezer_of_version_2_freezes_a_real_process() {
         let only_v2 = Hierarchies::here().expect("readable").without_v1();
         let run = PathBuf::from(format!("/no/such/run/{}", std::process::id()));
-        let group = match Group::make_in(&only_v2, &run, "n1") {
+        let group = match Group::make_in(&only_v2, &run, &run_name(&run), "n1") {
             Ok(group) => group,
             Err(error) => {
                 eprintln!("SKIPPED: no version 2 of control groups that can be used: {error}");

@@ -6,6 +6,8 @@ use super::freezer::{order, settle};
 use super::group::run_name;
 use super::hierarchy::{Hierarchies, Version};
 use super::place::lift;
+use super::probe::PROBE_PREFIX;
+use crate::hold::{Hold, hold_directory};
 use crate::wait::wait_for;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,21 +21,26 @@ const DEPTH_MAX: usize = 16;
 pub fn leftovers(run: &Path) -> Result<Vec<PathBuf>, CgroupError> {
     let (name, mut found) = (run_name(run), Vec::new());
     for top in Hierarchies::here()?.tops() {
-        search(&top, &name, DEPTH_MAX, &mut found);
+        search(&top, &|of| of == name, DEPTH_MAX, &mut found);
     }
     Ok(found)
 }
 
-fn search(group: &Path, name: &str, depth_left: usize, found: &mut Vec<PathBuf>) {
+fn search(
+    group: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+    depth_left: usize,
+    found: &mut Vec<PathBuf>,
+) {
     if depth_left == 0 {
         return;
     }
     for below in groups_below(group) {
-        if below.file_name().is_some_and(|of| of == name) {
+        if below.file_name().and_then(|of| of.to_str()).is_some_and(is_wanted) {
             found.extend(groups_below(&below));
             found.push(below);
         } else {
-            search(&below, name, depth_left - 1, found);
+            search(&below, is_wanted, depth_left - 1, found);
         }
     }
 }
@@ -54,6 +61,29 @@ pub fn clear(run: &Path) -> Vec<Result<String, String>> {
         Ok(found) => found.iter().map(|group| clear_group(group, &run_name(run))).collect(),
         Err(error) => vec![Err(error.to_string())],
     }
+}
+
+/// Removes the groups of probes that were killed, and says line by line what became of them. Those
+/// of a probe that is going on are left alone.
+pub fn clear_probes() -> Vec<Result<String, String>> {
+    let Ok(hierarchies) = Hierarchies::here() else { return Vec::new() };
+    let mut found = Vec::new();
+    for top in hierarchies.tops() {
+        search(&top, &|of| of.starts_with(PROBE_PREFIX), DEPTH_MAX, &mut found);
+    }
+    let mut lines = Vec::new();
+    for group in found {
+        let held = hold_directory(&group);
+        // Groups of others cannot be opened or removed.
+        let Ok(Hold::Ours(_held)) = held else { continue };
+        let is_in_use = groups_below(&group)
+            .iter()
+            .any(|below| matches!(hold_directory(below), Ok(Hold::Theirs)));
+        if !is_in_use {
+            lines.push(clear_group(&group, PROBE_PREFIX));
+        }
+    }
+    lines
 }
 
 /// Thaws the group of a node and lifts its limits, and lets it stay; says in how many hierarchies
@@ -91,7 +121,10 @@ fn clear_group(group: &Path, run: &str) -> Result<String, String> {
 
 /// Moves all processes to the group in which that of the run was made.
 fn move_out(group: &Path, run: &str) -> Result<usize, CgroupError> {
-    let of_run = group.ancestors().find(|path| path.file_name().is_some_and(|name| name == run));
+    let is_run = |name: &str| name == run || (run == PROBE_PREFIX && name.starts_with(run));
+    let of_run = group
+        .ancestors()
+        .find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_run));
     let Some(outside) = of_run.and_then(Path::parent) else { return Ok(0) };
     let door = outside.join("cgroup.procs");
     let mut moved = 0;

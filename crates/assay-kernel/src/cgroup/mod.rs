@@ -42,7 +42,7 @@ pub use disk::{DiskCounts, WriteLimit};
 pub use error::CgroupError;
 pub use group::Group;
 pub use hierarchy::Version;
-pub use leftovers::{clear, free, leftovers};
+pub use leftovers::{clear, clear_probes, free, leftovers};
 pub use limits::{CoreShare, CpuCounts, MemoryCounts};
 pub use probe::{Probed, probe};
 

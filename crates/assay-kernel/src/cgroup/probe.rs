@@ -2,16 +2,24 @@
 
 use super::Controller;
 use super::disk::WriteLimit;
-use super::error::CgroupError;
+use super::error::{CgroupError, at};
 use super::group::Group;
 use super::hierarchy::Version;
+use super::leftovers::clear_probes;
 use super::limits::CoreShare;
 use crate::device::Device;
-use std::path::PathBuf;
+use crate::hold::{Hold, hold_directory};
+use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// More than any machine has, so that trying it is never what fails.
 const PROBE_MEMORY_BYTES: u64 = 1 << 40;
+
+/// How the groups of probes begin, by which they are found again.
+pub(super) const PROBE_PREFIX: &str = "assay-probe-";
+/// How often a group is made anew that somebody took for a leftover before it was held.
+const ATTEMPTS_MAX: usize = 8;
 
 /// What became of trying one controller.
 #[derive(Debug)]
@@ -22,19 +30,72 @@ pub struct Probed {
     pub result: Result<Version, CgroupError>,
 }
 
-/// Tries every controller. Limits on writes are tried on `device`; without one only whether there
-/// is a place for them.
+/// Tries every controller. Limits on writes are tried on `device`; without one on a disk of this
+/// machine. What earlier probes left that were killed is removed first.
 pub fn probe(device: Option<Device>) -> Vec<Probed> {
-    /// Probes of one process do not meet.
-    static PROBES: AtomicU32 = AtomicU32::new(0);
-    let number = PROBES.fetch_add(1, Ordering::Relaxed);
-    let run = PathBuf::from(format!("/assay-probe/{}/{number}", std::process::id()));
+    for _line in clear_probes() {}
     let one = |controller| {
-        let result =
-            Group::make(&run, "probe").and_then(|group| attempt(&group, controller, device));
-        Probed { controller, result }
+        let tried = held_group().and_then(|(group, _held)| attempt(&group, controller, device));
+        Probed { controller, result: tried }
     };
     Controller::ALL.into_iter().map(one).collect()
+}
+
+/// A new group, with locks that show that somebody uses it.
+fn held_group() -> Result<(Group, Vec<File>), CgroupError> {
+    /// Probes of one process do not meet.
+    static PROBES: AtomicU32 = AtomicU32::new(0);
+    let mut attempts = 0;
+    loop {
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let group = Group::of_probe(&format!("{PROBE_PREFIX}{}-{number}", std::process::id()))?;
+        let mut held = Vec::new();
+        let directories = group.directories();
+        for directory in &directories {
+            match hold_directory(directory).map_err(at(directory, "lock"))? {
+                Hold::Ours(file) => held.push(file),
+                Hold::Theirs | Hold::Gone => break,
+            }
+        }
+        attempts += 1;
+        if held.len() == directories.len() || attempts >= ATTEMPTS_MAX {
+            return Ok((group, held));
+        }
+    }
+}
+
+/// The disks of this machine, which are told apart from their partitions.
+fn disks() -> Vec<Device> {
+    let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut disks: Vec<Device> = entries.filter_map(|entry| number(&entry.path())).collect();
+    disks.sort();
+    disks
+}
+
+fn number(disk: &Path) -> Option<Device> {
+    let text = std::fs::read_to_string(disk.join("dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    Some(Device { major: major.parse().ok()?, minor: minor.parse().ok()? })
+}
+
+/// Limits writes of nobody to one of these disks.
+fn try_writes(group: &Group, disks: &[Device]) -> Result<(), CgroupError> {
+    let limit = WriteLimit { bytes_per_s: Some(1 << 30), ios_per_s: None };
+    let one = |device: Device| {
+        group.limit_writes(device, limit)?;
+        group.unlimit_writes(device)?;
+        group.disk_counts(device).map(drop)
+    };
+    let controller = Controller::Disk;
+    let why = "there is no disk to try it on".to_string();
+    let mut tried = Err(CgroupError::Absent { controller, why });
+    for &device in disks {
+        tried = one(device);
+        if tried.is_ok() {
+            break;
+        }
+    }
+    tried
 }
 
 fn attempt(
@@ -54,14 +115,10 @@ fn attempt(
             group.memory_counts()?;
             group.unlimit_memory()?;
         }
-        Controller::Disk => {
-            if let Some(device) = device {
-                let limit = WriteLimit { bytes_per_s: Some(1 << 30), ios_per_s: None };
-                group.limit_writes(device, limit)?;
-                group.unlimit_writes(device)?;
-                group.disk_counts(device)?;
-            }
-        }
+        Controller::Disk => match device {
+            Some(device) => try_writes(group, &[device])?,
+            None => try_writes(group, &disks())?,
+        },
         Controller::Freezer => {
             group.freeze()?;
             group.thaw()?;

@@ -268,9 +268,15 @@ impl Served {
         let noted = table.log.before_change(&open.inode, &open.file, at, data.len() as u64);
         noted.and_then(|()| open.file.write_all_at(data, at)).map_err(|error| of_io(&error))?;
         if open.synchronous {
-            table.log.sync_file(open.inode.number);
+            table.log.sync_file(open.inode.below);
         }
         u32::try_from(data.len()).map_err(|_| Errno::INVAL)
+    }
+
+    pub(super) fn sync_one(&self, handle: FileHandle) -> Result<(), Errno> {
+        let open = self.opened(handle)?;
+        self.writable()?.log.sync_file(open.inode.below);
+        Ok(())
     }
 
     fn resize(&self, inode: &Arc<Inode>, length: u64) -> Result<(), Errno> {

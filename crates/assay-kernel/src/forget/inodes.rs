@@ -12,11 +12,17 @@ use std::sync::Arc;
 /// The number the kernel has for the root of every file system.
 pub(super) const ROOT: u64 = 1;
 
+/// Device and number of a file on the file system below. As long as somebody holds the file they
+/// are not given to another one; the kernel's number for it is given up and made anew at will.
+pub(super) type Below = (u64, u64);
+
 /// A file or directory, held by a descriptor that reads nothing: it means the same one under any
 /// name, and without any.
 #[derive(Debug)]
 pub(super) struct Inode {
     pub(super) number: u64,
+    /// By which it is known again after the kernel forgot its number.
+    pub(super) below: Below,
     descriptor: OwnedFd,
 }
 
@@ -49,21 +55,20 @@ impl AsFd for Inode {
 pub(super) struct Inodes {
     /// By number, with how often the kernel was told of it.
     known: HashMap<u64, (Arc<Inode>, u64)>,
-    /// Two names of one file are one number. Device and number of the file system below; what is
-    /// held cannot be given to another file there.
-    numbers: HashMap<(u64, u64), u64>,
+    /// Two names of one file are one number.
+    numbers: HashMap<Below, u64>,
     next: u64,
 }
 
 impl Inodes {
     /// With the root only.
-    pub(super) fn new(root: OwnedFd) -> Inodes {
-        let root = Arc::new(Inode { number: ROOT, descriptor: root });
-        Inodes {
+    pub(super) fn new(root: OwnedFd) -> Result<Inodes, Errno> {
+        let root = Arc::new(Inode { number: ROOT, below: below(&root)?, descriptor: root });
+        Ok(Inodes {
             known: HashMap::from([(ROOT, (root, 1))]),
             numbers: HashMap::new(),
             next: ROOT + 1,
-        }
+        })
     }
 
     /// By number.
@@ -75,8 +80,7 @@ impl Inodes {
     pub(super) fn look_up(&mut self, parent: &Inode, name: &OsStr) -> Result<Arc<Inode>, Errno> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-        let stat = rustix::fs::statat(&descriptor, c"", AtFlags::EMPTY_PATH)?;
-        let below = (stat.st_dev, stat.st_ino);
+        let below = below(&descriptor)?;
         if let Some((inode, times)) =
             self.numbers.get(&below).and_then(|number| self.known.get_mut(number))
         {
@@ -85,7 +89,7 @@ impl Inodes {
         }
         let number = self.next;
         self.next += 1;
-        let inode = Arc::new(Inode { number, descriptor });
+        let inode = Arc::new(Inode { number, below, descriptor });
         self.numbers.insert(below, number);
         self.known.insert(number, (inode.clone(), 1));
         Ok(inode)
@@ -98,11 +102,14 @@ impl Inodes {
         if *known > 0 || number == ROOT {
             return;
         }
-        if let Ok(stat) = inode.stat() {
-            self.numbers.remove(&(stat.st_dev, stat.st_ino));
-        }
+        self.numbers.remove(&inode.below);
         self.known.remove(&number);
     }
+}
+
+fn below(descriptor: &OwnedFd) -> Result<Below, Errno> {
+    let stat = rustix::fs::statat(descriptor, c"", AtFlags::EMPTY_PATH)?;
+    Ok((stat.st_dev, stat.st_ino))
 }
 
 /// Whether a directory has nothing in it.

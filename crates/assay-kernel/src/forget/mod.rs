@@ -61,7 +61,7 @@ impl Forgetful {
         let [tree, graves] = ["tree", "graves"].map(|part| store.join(part));
         std::fs::create_dir(&tree)?;
         std::fs::create_dir(&graves)?;
-        let table = Table::new(Inodes::new(held(&tree)?), undo::Log::new(held(&graves)?));
+        let table = Table::new(Inodes::new(held(&tree)?)?, undo::Log::new(held(&graves)?));
         let shared = Arc::new(Shared { table: Mutex::new(table) });
         let device = mount::mount(point)?;
         let served = Served { shared: shared.clone() };

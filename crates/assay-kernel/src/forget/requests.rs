@@ -242,9 +242,8 @@ impl Filesystem for Served {
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let synced = self.writable().map(|mut table| table.log.sync_file(inode.0));
-        empty(reply, synced);
+    fn fsync(&self, _: &Request, _: INodeNo, file: FileHandle, _: bool, reply: ReplyEmpty) {
+        empty(reply, self.sync_one(file));
     }
 
     fn opendir(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {

@@ -8,7 +8,7 @@
 //! journal, every change of names so far; the journal is also written after [`COMMIT_AFTER`], and
 //! contents after [`WRITE_BACK_AFTER`].
 
-use super::inodes::{Inode, is_directory};
+use super::inodes::{Below, Inode, is_directory};
 use rustix::fs::{AtFlags, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::{HashMap, VecDeque};
@@ -61,8 +61,9 @@ pub(super) struct Log {
     notes: VecDeque<Note>,
     waiting_bytes: usize,
     /// When each file was last noted, and how long it was then: playing that note back takes
-    /// everything away that came behind its end.
-    ends: HashMap<u64, (Instant, u64)>,
+    /// everything away that came behind its end. The note holds the file, so what it is known by
+    /// below stays its own.
+    ends: HashMap<Below, (Instant, u64)>,
     graves: OwnedFd,
     next_grave: u64,
 }
@@ -82,7 +83,7 @@ impl Log {
         at: u64,
         bytes: u64,
     ) -> io::Result<()> {
-        let noted = self.ends.get(&inode.number);
+        let noted = self.ends.get(&inode.below);
         if noted.is_some_and(|(when, end)| at >= *end && when.elapsed() < GROWTH_STEP) {
             return Ok(());
         }
@@ -91,7 +92,7 @@ impl Log {
         let mut was = vec![0; usize::try_from(touched).map_err(io::Error::other)?];
         file.read_exact_at(&mut was, at)?;
         self.waiting_bytes += was.len();
-        self.ends.insert(inode.number, (Instant::now(), length));
+        self.ends.insert(inode.below, (Instant::now(), length));
         self.note(Step::Contents { inode: inode.clone(), at, was, length });
         while self.waiting_bytes > WAITING_BYTES_MAX || self.notes.len() > WAITING_NOTES_MAX {
             let contents = |note: &Note| matches!(note.step, Step::Contents { .. });
@@ -134,9 +135,9 @@ impl Log {
     }
 
     /// The contents of a file, and all names, are safe.
-    pub(super) fn sync_file(&mut self, number: u64) {
+    pub(super) fn sync_file(&mut self, file: Below) {
         self.settle(|note| match &note.step {
-            Step::Contents { inode, .. } => inode.number == number,
+            Step::Contents { inode, .. } => inode.below == file,
             _ => true,
         });
     }
@@ -211,7 +212,7 @@ impl Log {
         match note.step {
             Step::Contents { inode, was, .. } => {
                 self.waiting_bytes -= was.len();
-                self.ends.remove(&inode.number);
+                self.ends.remove(&inode.below);
             }
             Step::Removed(_, grave) | Step::Moved { over: Some(grave), .. } => self.clear(grave),
             _ => {}
@@ -243,4 +244,39 @@ fn swap(one: &Place, other: &Place) -> Result<(), Errno> {
 
 fn grave_name(grave: u64) -> String {
     format!("{grave}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{held, inodes::Inodes};
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn a_sync_saves_what_was_written_under_a_number_the_kernel_has_forgotten() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [tree, graves] = ["tree", "graves"].map(|part| directory.path().join(part));
+        for part in [&tree, &graves] {
+            std::fs::create_dir(part).expect("made");
+        }
+        std::fs::write(tree.join("f"), "old").expect("made");
+        let mut inodes = Inodes::new(held(&tree).expect("held")).expect("a root");
+        let mut log = Log::new(held(&graves).expect("held"));
+        let root = inodes.get(super::super::inodes::ROOT).expect("the root");
+        let mut write = |inodes: &mut Inodes, bytes: &[u8], at: u64| {
+            let inode = inodes.look_up(&root, OsStr::new("f")).expect("there");
+            let file = inode.open(OFlags::RDWR).expect("open");
+            log.before_change(&inode, &file, at, bytes.len() as u64).expect("noted");
+            file.write_all_at(bytes, at).expect("written");
+            inodes.forget(inode.number, 1);
+            inode
+        };
+        let first = write(&mut inodes, b"new", 0);
+        let second = write(&mut inodes, b" and more", 3);
+        assert_ne!(first.number, second.number, "the kernel has forgotten it in between");
+        log.sync_file(second.below);
+        assert_eq!((log.waiting_bytes, log.ends.len()), (0, 0));
+        log.play_back(Instant::now()).expect("nothing to take back");
+        assert_eq!(std::fs::read(tree.join("f")).expect("there"), b"new and more");
+    }
 }

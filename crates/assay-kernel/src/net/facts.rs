@@ -6,6 +6,11 @@ use super::space::Space;
 use crate::inside::Fact;
 use std::io;
 
+/// Without these there is no network.
+pub const CABLES: &str = "cables between namespaces";
+/// And without these none whose hub is a bridge.
+pub const BRIDGES: &str = "bridge with packet filters";
+
 /// Tries what networks are made of. To be asked inside.
 pub fn probe() -> Vec<Fact> {
     let cable = Space::create().and_then(|near| {
@@ -18,9 +23,9 @@ pub fn probe() -> Vec<Fact> {
     });
     let netem = Space::create().and_then(|space| space.run(|| Links::open()?.try_netem()));
     vec![
-        fact("cables between namespaces", cable, "load the kernel's module `veth`"),
+        fact(CABLES, cable, "load the kernel's module `veth`"),
         fact(
-            "bridge with packet filters",
+            BRIDGES,
             bridge,
             "load the kernel's modules `bridge` and `nf_tables`, or use the switch as the hub",
         ),

@@ -10,6 +10,9 @@ const REORDER_HOLD: Duration = Duration::from_millis(20);
 /// A queue before a narrow link is never longer than what passes in this time.
 const RATE_QUEUE_MAX: Duration = Duration::from_millis(200);
 
+/// What a rate keeps back for less than this nobody notices: it is not counted.
+const RATE_FELT_MIN: Duration = Duration::from_millis(1);
+
 /// What a lane does with a packet that passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Passage {
@@ -89,8 +92,8 @@ impl Lane {
                     return None;
                 }
                 *busy_until = Some(done);
+                self.packets.rate_delayed += u64::from(done.duration_since(due) >= RATE_FELT_MIN);
                 due = done;
-                self.packets.rate_delayed += 1;
             }
             if rule.delay > Duration::ZERO || rule.jitter > Duration::ZERO {
                 due += rule.delay + self.rng.random_range(Duration::ZERO..=rule.jitter);
@@ -178,5 +181,17 @@ mod tests {
         assert_eq!(passed[19].due, now + Duration::from_millis(200));
         assert_eq!(lane.packets.rate_dropped, 10);
         assert_eq!(lane.packets.rate_delayed, 20);
+    }
+
+    #[test]
+    fn a_link_as_wide_as_can_be_has_slowed_nothing() {
+        let now = Instant::now();
+        let rate = std::num::NonZeroU64::new(1_000_000_000);
+        let mut lane = lane(PacketRule { rate_bytes_per_s: rate, ..Default::default() });
+        lane.arrive(now, 1500).expect("it passes");
+        assert_eq!(lane.packets.rate_delayed, 0);
+        // What many others are before waits for them all the same.
+        (0..1000).for_each(|_| _ = lane.arrive(now, 1500));
+        assert!(lane.packets.rate_delayed > 0, "{:?}", lane.packets);
     }
 }

@@ -46,7 +46,7 @@ mod spawn;
 mod switch;
 
 pub use dns::NameCount;
-pub use facts::probe;
+pub use facts::{BRIDGES, CABLES, probe};
 pub use names::{ASSAY, CLIENTS, NODES_MAX, NetError};
 pub use network::{HubKind, Network, NetworkSpec};
 pub use rules::{DELAY_MAX, DirectedRule, Layer, LinkCount, PacketRule, Packets, SHARE_WHOLE};

@@ -98,7 +98,7 @@ pub struct Packets {
     pub duplicated: u64,
     /// Passed on after one that came later.
     pub reordered: u64,
-    /// Kept back by a rate.
+    /// Kept back by a rate, for a millisecond or longer.
     pub rate_delayed: u64,
     /// Thrown away by a rate.
     pub rate_dropped: u64,

@@ -37,7 +37,7 @@ mod probe;
 
 pub use error::VolumeError;
 pub use leftovers::{Leftover, clear, leftovers};
-pub use probe::{probe, probe_forgetful};
+pub use probe::{clear_probes, probe, probe_forgetful};
 
 use crate::device::Device;
 use crate::forget::{Forgetful, Health};

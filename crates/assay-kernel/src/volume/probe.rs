@@ -1,8 +1,14 @@
 //! Whether volumes can be had here, found out by making one.
 
 use super::{Answer, VOLUME_BYTES_MIN, Volume, VolumeError, clear};
-use std::path::Path;
+use crate::hold::{Hold, hold_directory};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the directories of probes begin, which are hidden and beside others.
+const PREFIX: &str = ".assay-volume-";
+/// How often a directory is made anew that somebody took for a leftover before it was held.
+const ATTEMPTS_MAX: usize = 8;
 
 /// Makes a small volume below `directory`, cuts its power, brings it back and removes it. The error
 /// says what to do.
@@ -19,16 +25,56 @@ fn in_place(
     directory: &Path,
     make: impl FnOnce(&Path, &Path) -> Result<Volume, VolumeError>,
 ) -> Result<(), VolumeError> {
-    /// Probes of one process do not meet.
-    static PROBES: AtomicU32 = AtomicU32::new(0);
-    let number = PROBES.fetch_add(1, Ordering::Relaxed);
-    let own = directory.join(format!(".assay-volume-{}-{number}", std::process::id()));
-    std::fs::create_dir(&own).map_err(super::at(&own, "make"))?;
+    // What earlier probes left is not ours to fail of.
+    for _line in clear_probes(directory) {}
+    let (own, _held) = held_directory(directory)?;
     let point = own.join("mount");
     let tried = make(&own, &point).and_then(|volume| try_volume(&volume, &point));
     for _line in clear(&own) {}
     let _unremoved = std::fs::remove_dir_all(&own);
     tried
+}
+
+/// A new directory that is held as long as we live, so that others see that it is in use.
+fn held_directory(directory: &Path) -> Result<(PathBuf, std::fs::File), VolumeError> {
+    /// Probes of one process do not meet.
+    static PROBES: AtomicU32 = AtomicU32::new(0);
+    let mut attempts = 0;
+    loop {
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let own = directory.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        std::fs::create_dir(&own).map_err(super::at(&own, "make"))?;
+        match hold_directory(&own) {
+            Ok(Hold::Ours(held)) => return Ok((own, held)),
+            Err(error) => return Err(super::at(&own, "lock")(error)),
+            Ok(Hold::Theirs | Hold::Gone) if attempts < ATTEMPTS_MAX => attempts += 1,
+            Ok(Hold::Theirs | Hold::Gone) => {
+                let error = std::io::Error::other("somebody removes it again and again");
+                return Err(super::at(&own, "lock")(error));
+            }
+        }
+    }
+}
+
+/// Removes what probes below `directory` have left that were killed, and says line by line what
+/// became of it. One that is going on is left alone.
+pub fn clear_probes(directory: &Path) -> Vec<Result<String, String>> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_probe = |entry: &std::fs::DirEntry| {
+        entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    let mut lines = Vec::new();
+    for own in entries.filter(is_probe).map(|entry| entry.path()) {
+        // Whose it is not, cannot be opened or removed either.
+        let Ok(Hold::Ours(_held)) = hold_directory(&own) else { continue };
+        lines.extend(clear(&own));
+        lines.push(match std::fs::remove_dir_all(&own) {
+            Ok(()) => Ok(format!("{}: removed", own.display())),
+            Err(error) => Err(super::at(&own, "remove")(error).to_string()),
+        });
+    }
+    lines
 }
 
 fn try_volume(volume: &Volume, point: &Path) -> Result<(), VolumeError> {

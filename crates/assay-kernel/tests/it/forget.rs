@@ -64,6 +64,28 @@ fn what_was_synced_survives_a_cut_and_what_was_not_does_not() {
 }
 
 #[test]
+fn a_sync_saves_what_was_written_before_the_kernel_forgot_the_file() {
+    let Some((_directory, volume)) = volume() else { return };
+    let path = volume.mount_point().join("file");
+    std::fs::write(&path, "synced").expect("written");
+    let number = || std::fs::metadata(&path).expect("there").ino();
+    let before = number();
+    let until = Instant::now() + SOON;
+    while number() == before {
+        assert!(Instant::now() < until, "the kernel holds on to the number {before}");
+        // Mounting anew drops what the kernel remembers of this file system, and of no other.
+        let flags = rustix::mount::MountFlags::NOSUID | rustix::mount::MountFlags::NODEV;
+        if let Err(why) = rustix::mount::mount_remount(volume.mount_point(), flags, c"") {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+    }
+    File::options().append(true).open(&path).expect("open").sync_all().expect("synced");
+    cut_and_up(&volume);
+    assert_eq!(std::fs::read(&path).expect("there"), b"synced");
+}
+
+#[test]
 fn a_file_that_is_opened_to_be_synchronous_and_a_mapping_that_was_synced_are_safe() {
     let Some((_directory, volume)) = volume() else { return };
     let target = format!("of={}", volume.mount_point().join("dsync").display());
@@ -162,7 +184,7 @@ fn a_database_on_it_keeps_what_it_committed_and_is_whole() {
 }
 
 #[test]
-fn a_mount_that_nobody_serves_is_found_and_removed() {
+fn a_mount_that_is_served_can_be_removed_from_under_its_server() {
     let Some((directory, volume)) = volume() else { return };
     let found = leftovers(directory.path()).expect("listed");
     assert_eq!(found, [Leftover::Forgetful { point: volume.mount_point().to_path_buf() }]);

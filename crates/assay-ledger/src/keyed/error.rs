@@ -83,7 +83,7 @@ pub enum StoreError {
         source: sqlx::Error,
     },
     /// Whether the last commit was written cannot be found out.
-    #[error("{place}: the connection broke in a commit, and whether that was written is unknown")]
+    #[error("{place}: a commit broke off in the middle, and whether it was written is unknown")]
     Unknown {
         /// Where.
         place: String,

@@ -18,6 +18,9 @@ const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 const CHECKPOINT_FRAMES: &str = "1000";
 /// How many pairs one statement reads or writes, as many as fit.
 const STATEMENT_PAIRS: [usize; 4] = [64, 16, 4, 1];
+/// What SQLite calls an error of the disk, in the part of its codes that all kinds of it share.
+const IO_ERROR: i32 = 10;
+const PRIMARY_CODE: i32 = 0xff;
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value BLOB NOT NULL) \
                      STRICT, WITHOUT ROWID";
 
@@ -150,13 +153,41 @@ impl Store for SqliteStore {
             }
             written
         });
-        written.map_err(self.trouble("write"))
+        written.map_err(|failed| match failed {
+            Failed::Committing(error) if is_unknown(&error) => {
+                let source = Some(Box::new(self.trouble("write")(error)));
+                StoreError::Unknown { place: self.place.clone(), source }
+            }
+            Failed::Writing(error) | Failed::Committing(error) => self.trouble("write")(error),
+        })
+    }
+}
+
+/// A commit that broke off in the middle: what of it is on the disk is seen when the store is
+/// opened again. One that finds no room has ended before anything of it counts.
+fn is_unknown(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code = code.and_then(|code| code.parse::<i32>().ok());
+    code.is_some_and(|code| code & PRIMARY_CODE == IO_ERROR)
+}
+
+/// Why a transaction was not written.
+enum Failed {
+    /// Before its end.
+    Writing(sqlx::Error),
+    /// In its end.
+    Committing(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Failed {
+    fn from(error: sqlx::Error) -> Failed {
+        Failed::Writing(error)
     }
 }
 
 /// One transaction, begun and ended in words: SQLite ends one by itself when the disk is full, and
 /// whoever counts them for us would believe for ever that it goes on.
-async fn write_all(connection: &mut SqliteConnection, writes: &Writes) -> Result<(), sqlx::Error> {
+async fn write_all(connection: &mut SqliteConnection, writes: &Writes) -> Result<(), Failed> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     let put: Vec<(&String, &Vec<u8>)> =
         writes.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
@@ -176,7 +207,8 @@ async fn write_all(connection: &mut SqliteConnection, writes: &Writes) -> Result
         }
         query.execute(&mut *connection).await?;
     }
-    sqlx::query("COMMIT").execute(&mut *connection).await.map(drop)
+    let committed = sqlx::query("COMMIT").execute(&mut *connection).await;
+    committed.map(drop).map_err(Failed::Committing)
 }
 
 /// Cuts a list into pieces of a few sizes, large ones first. Each statement goes to the thread of

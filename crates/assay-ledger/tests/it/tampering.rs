@@ -107,6 +107,64 @@ fn a_seal_is_taken_off_before_anything_changes_and_comes_back() {
     assert_eq!(verify(killed.path()).expect("good").seal, Seal::Open);
 }
 
+#[test]
+fn a_ledger_that_cannot_be_opened_stays_sealed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 4);
+    let (blob, aside) = {
+        let all = files(directory.path());
+        let of_blobs = |path: &&PathBuf| path.to_string_lossy().contains("blobs");
+        let blob = all.iter().find(of_blobs).expect("a blob").clone();
+        (blob, directory.path().with_extension("aside"))
+    };
+    std::fs::rename(&blob, &aside).expect("ours");
+    let refused = Ledger::open(directory.path()).expect_err("a blob is missing");
+    assert!(matches!(refused, LedgerError::Broken { .. }), "{refused}");
+    std::fs::rename(&aside, &blob).expect("ours");
+    assert_eq!(verify(directory.path()).expect("as it was").seal, Seal::Whole);
+    // One that cannot be written, after everything was looked at.
+    let head = directory.path().join("head");
+    std::fs::rename(&head, &aside).expect("ours");
+    std::os::unix::fs::symlink("/proc/version", &head).expect("ours");
+    Ledger::open(directory.path()).expect_err("the head is none");
+    std::fs::remove_file(&head).expect("ours");
+    std::fs::rename(&aside, &head).expect("ours");
+    assert_eq!(verify(directory.path()).expect("as it was").seal, Seal::Whole);
+    assert!(Ledger::open(directory.path()).is_ok());
+}
+
+#[test]
+fn a_log_beside_a_sealed_database_is_noticed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    with_log(directory.path());
+    let log = std::fs::read(directory.path().join("ledger.sqlite-wal")).expect("a log");
+    drop(Ledger::open(directory.path()).expect("taken up"));
+    assert_eq!(verify(directory.path()).expect("whole").seal, Seal::Whole);
+    for planted in [log, vec![0; 100]] {
+        let place = tempfile::tempdir().expect("a directory");
+        copy(directory.path(), place.path());
+        std::fs::write(place.path().join("ledger.sqlite-wal"), planted).expect("ours");
+        let refused = Ledger::open(place.path()).expect_err("it is not what was put away");
+        assert!(matches!(refused, LedgerError::Broken { .. }), "{refused}");
+        assert_broken(&verify(place.path()).expect_err("found"), &Break::Bytes);
+    }
+}
+
+#[test]
+fn a_header_that_was_changed_is_broken_and_one_of_a_newer_assay_is_not() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 3);
+    let file = directory.path().join("ledger.sqlite");
+    let mut bytes = std::fs::read(&file).expect("readable");
+    // The version of the format: the last byte of `user_version`.
+    bytes[63] = 99;
+    std::fs::write(&file, &bytes).expect("ours");
+    assert_broken(&verify(directory.path()).expect_err("found"), &Break::Bytes);
+    std::fs::remove_file(directory.path().join("seal")).expect("there");
+    let newer = verify(directory.path()).expect_err("unknown");
+    assert!(matches!(newer, LedgerError::Newer { found: 99, .. }), "{newer}");
+}
+
 /// Where the text of a field of each event stands in the file of the database.
 fn places(bytes: &[u8], text: &str) -> Vec<usize> {
     let windows = bytes.windows(text.len()).enumerate();
@@ -256,6 +314,12 @@ fn whoever_gets_around_the_triggers_is_found_out() {
     }
 }
 
+/// Makes a ledger somebody else's, whose seal is none of ours.
+fn theirs(directory: &Path, statement: &str) {
+    sql(directory, &[statement]).expect("theirs");
+    std::fs::remove_file(directory.join("seal")).expect("there");
+}
+
 #[test]
 fn what_is_gone_or_of_others_is_named() {
     type Spoil = fn(&Path);
@@ -263,12 +327,12 @@ fn what_is_gone_or_of_others_is_named() {
     let cases: [(&str, Spoil, Expected); 6] = [
         (
             "newer",
-            |d| sql(d, &["PRAGMA user_version = 2"]).expect("theirs"),
+            |d| theirs(d, "PRAGMA user_version = 2"),
             |error| matches!(error, LedgerError::Newer { found: 2, .. }),
         ),
         (
             "foreign",
-            |d| sql(d, &["PRAGMA application_id = 7"]).expect("theirs"),
+            |d| theirs(d, "PRAGMA application_id = 7"),
             |error| matches!(error, LedgerError::Foreign { application_id: 7, .. }),
         ),
         (

@@ -12,7 +12,7 @@
 
 use super::counters::FlowCounters;
 use super::odds::Share;
-use super::rules::{Flow, Rules};
+use super::rules::{Flow, RATE_FELT_MIN, Rules};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -128,11 +128,13 @@ impl<'l> Lane<'l> {
             self.counters.chunks_delayed.add(1);
             self.counters.delay_us.add(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX));
         }
+        let unlimited = due;
         due = due.max(self.due_last);
         if let Some(rate) = self.rules.rate {
             let ns = (bytes as u128 * 1_000_000_000) / u128::from(rate.get());
             due += Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX));
-            self.counters.chunks_limited.add(1);
+            let felt = due.duration_since(unlimited) >= RATE_FELT_MIN;
+            self.counters.chunks_limited.add(u64::from(felt));
         }
         self.due_last = due;
         due
@@ -224,6 +226,15 @@ mod tests {
 
     fn odds(lose: Share, duplicate: Share, reorder: Share) -> Rules {
         Rules::odds(Odds { lose, duplicate, reorder })
+    }
+
+    #[test]
+    fn a_rate_that_nobody_feels_has_limited_nothing() {
+        for (bytes_per_s, limited) in [(1_000_000_000, 0), (100, 4)] {
+            let rate = std::num::NonZeroU64::new(bytes_per_s).expect("not zero");
+            let (out, counters) = through(Rules::rate(rate), 4);
+            assert_eq!((out.len() as u64, counters.chunks_limited.get()), (4, limited));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! ```
 
 use super::counters::FlowCounters;
-use super::rules::{Direction, Flow, Rules};
+use super::rules::{Direction, Flow, RATE_FELT_MIN, Rules};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -248,10 +248,11 @@ impl<'a> Pipe<'a> {
     /// Gives bytes their time, in pieces as the rules want them.
     fn enqueue(&mut self, bytes: &[u8]) {
         let now = Instant::now();
-        let mut due = now;
+        let (mut due, mut unlimited) = (now, now);
         if let Some(delay) = self.rules.delay {
             let delay = delay.base + self.rng.random_range(Duration::ZERO..=delay.jitter);
             due += delay;
+            unlimited = due;
             self.counters.chunks_delayed.add(1);
             self.counters.delay_us.add(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX));
         }
@@ -262,7 +263,8 @@ impl<'a> Pipe<'a> {
             if let Some(rate) = self.rules.rate {
                 let ns = (piece.len() as u128 * 1_000_000_000) / u128::from(rate.get());
                 due += Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX));
-                self.counters.chunks_limited.add(1);
+                let felt = due.duration_since(unlimited) >= RATE_FELT_MIN;
+                self.counters.chunks_limited.add(u64::from(felt));
             }
             if sliced {
                 self.counters.chunks_sliced.add(1);

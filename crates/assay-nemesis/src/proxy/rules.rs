@@ -21,6 +21,9 @@ use std::time::Duration;
 /// No rule delays by more than this: a longer delay is a cut, and should be called one.
 pub const DELAY_MAX: Duration = Duration::from_secs(600);
 
+/// What a rate keeps back for less than this nobody notices: it is not counted as limited.
+pub(super) const RATE_FELT_MIN: Duration = Duration::from_millis(1);
+
 /// Which way bytes go on a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Direction {

@@ -89,6 +89,11 @@ while True:
         if mode in ('sync', 'slow'):
             os.pwrite(file, os.urandom(16384), 0)
             os.fdatasync(file)
+        if mode == 'calm':
+            time.sleep(0.5)
+            os.pwrite(file, os.urandom(4096), 0)
+            os.fdatasync(file)
+            tell()
         if mode == 'open':
             os.close(os.open('/dev/null', os.O_RDONLY))
         if mode == 'beat':
@@ -102,8 +107,8 @@ while True:
 ";
 
 /// A program that works, and counts its troubles: writes or opens that fail (`sync`, `open`), and
-/// rounds that take long (`slow` with a sync in each, `spin` with nothing). Of `beat` each round is
-/// one.
+/// rounds that take long (`slow` with a sync in each, `spin` with nothing). Of `beat` and
+/// `calm`, which syncs a little twice a second, each round is one.
 pub struct Worker {
     child: Child,
     troubles: Arc<AtomicU64>,

@@ -160,6 +160,16 @@ fn what_is_on_its_way_when_a_cut_begins_is_lost() {
 }
 
 #[test]
+fn a_rate_that_nobody_feels_has_limited_nothing() {
+    let (mesh, link, _echo) = one_link();
+    let mut socket = connect(&mesh, link);
+    let rate = NonZeroU64::new(1_000_000_000).expect("not zero");
+    mesh.impose(&[on(link, Request, Rules::rate(rate))]);
+    ask(&mut socket, b"1");
+    assert_eq!(mesh.counts(link).request.chunks_limited, 0);
+}
+
+#[test]
 fn a_rate_keeps_bytes_back() {
     let (mesh, link, echo) = one_link();
     let mut socket = connect(&mesh, link);

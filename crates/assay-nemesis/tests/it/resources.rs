@@ -96,6 +96,26 @@ fn a_slow_disk_lands_on_who_syncs_in_its_group_and_misses_others() {
     drop(worker);
 }
 
+/// How long it takes to be sure that a disk is not held back, and much more.
+const UNTHROTTLED: std::time::Duration = std::time::Duration::from_secs(3);
+
+#[test]
+fn a_disk_that_is_asked_for_less_than_it_may_was_not_slowed() {
+    let Some((directory, injector)) = run() else { return };
+    let group = group(directory.path(), "n1");
+    let volume = volume(directory.path(), "disk");
+    let device = volume.device().expect("it has one");
+    let worker = Worker::start("calm", &volume.mount_point().join("file"), Some(&group));
+    let fault = by("slow-disk", SlowDisk::of(vec![(group, device)], SLOW));
+    let mut guard = injector.inject(fault, worker.victim()).expect("on");
+    let state = guard.wait_landed(UNTHROTTLED);
+    let landing = guard.sample();
+    assert_eq!(state, LandingState::Missed, "{}", landing.evidence());
+    assert_eq!(landing.victim.state(), LandingState::Landed, "it works: {}", landing.evidence());
+    guard.heal().expect("healed");
+    drop(worker);
+}
+
 #[test]
 fn a_frozen_node_says_nothing_until_it_is_thawed() {
     let Some((directory, injector)) = run() else { return };
@@ -121,6 +141,28 @@ fn without_descriptors_nothing_is_opened_and_the_wrong_process_is_no_proof() {
     let right = FewDescriptors::of(vec![process]);
     lands(&injector, by("fd-exhaustion", right), worker.victim());
     assert_eq!(descriptor_limit(process.pid).expect("it runs"), before);
+}
+
+#[test]
+fn a_child_that_has_ended_is_not_waited_for_and_a_node_that_has_is() {
+    let (directory, _, injector) = injector(None);
+    let worker = Worker::start("open", &directory.path().join("file"), None);
+    let fault = |all: &[&Process]| {
+        by("fd-exhaustion", FewDescriptors::of(all.iter().map(|p| **p).collect()))
+    };
+    let (process, mut before, mut meanwhile) =
+        (worker.process(), Sleeper::start(), Sleeper::start());
+    let (gone, going) = (before.process(), meanwhile.process());
+    before.0.kill().expect("it is ours");
+    wait_until("it has ended", || gone.state().is_ok_and(|now| now == ProcessState::Gone));
+    lands(&injector, fault(&[&process, &gone]), worker.victim());
+    let mut guard = injector.inject(fault(&[&process, &going]), worker.victim()).expect("on");
+    meanwhile.0.kill().expect("it is ours");
+    wait_until("it has ended", || going.state().is_ok_and(|now| now == ProcessState::Gone));
+    assert_eq!(guard.wait_landed(PATIENCE), LandingState::Landed, "{}", guard.sample().evidence());
+    guard.heal().expect("healed");
+    let refused = injector.inject(fault(&[&gone, &process]), Victim::unasked()).err();
+    assert!(matches!(refused, Some(InjectError::Means { .. })), "{refused:?}");
 }
 
 #[test]

@@ -184,6 +184,33 @@ fn a_fault_where_nobody_syncs_has_not_landed() {
 }
 
 #[test]
+fn one_node_that_syncs_does_not_stand_for_another_that_sleeps() {
+    if !can() {
+        return;
+    }
+    let (_directory, _, injector) = injector(None);
+    let data = tempfile::tempdir().expect("a temporary directory");
+    let node = Node::start(data.path(), ALL);
+    let mut command = Command::new("sleep");
+    let (child, tap) = Tapped::spawn(command.arg("600"), ALL).expect("sleep starts");
+    let sleeper = Sleeper(child);
+    let asleep = WatchedNode { node: "n2".to_string(), process: sleeper.process(), tap: Some(tap) };
+    let rule = || rule(Calls::Syncs, data.path(), Deed::Fail(Errno::Io));
+    let action = by(CallFault::new([(node.watched(), rule()), (asleep, rule())]));
+    let said = Arc::clone(&node.said);
+    let errors = move || Some(said.errors.load(Ordering::SeqCst));
+    let before = errors().expect("a number");
+    let victim = Victim::new("errors", errors.clone());
+    let mut guard = injector.inject(fault("fsync-fail", action), victim).expect("injected");
+    wait_until("one is hit again and again", || errors() >= Some(before + 5));
+    let landing = guard.sample();
+    assert_eq!(landing.state(), LandingState::Missed, "{}", landing.evidence());
+    let healed = guard.heal().expect("healed");
+    assert!(healed.parts[0].during >= Some(5), "{healed:?}");
+    assert_eq!(healed.parts[1].during, Some(0), "{healed:?}");
+}
+
+#[test]
 fn nodes_that_would_not_notice_are_refused() {
     if !can() {
         return;

@@ -18,7 +18,7 @@ fn is_free(kind: &str, claim: &str, place: usize) -> bool {
         "moved_wrong" => place == 6,
         "out_of_bounds" => [1, 6].contains(&place),
         "overspent" => [1, 4].contains(&place),
-        "twice" => place == 2 && kind == "duplicate-effect",
+        "twice" => place == 2 && ["duplicate-effect", "repeated-delivery"].contains(&kind),
         "unequal" => place == 1 && kind == "wrong-total",
         // A group that was expected and never came is as absent as any other name.
         "group_measure" => place >= 4 || (place == 2 && kind == "group-starved"),

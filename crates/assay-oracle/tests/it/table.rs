@@ -32,6 +32,11 @@ fn by_id(options: &mut Options) {
     options.business_key = Some("id".into());
 }
 
+fn by_delivery(options: &mut Options) {
+    by_id(options);
+    options.delivery_key = Some("handed".into());
+}
+
 /// Every row.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     let all = [

@@ -140,7 +140,7 @@ const OPTIONS: &[(&str, &[FaultOption])] = &[
         &[option(
             "bytes",
             Worth::Size { default: None, min: 1, max: TIB },
-            "the most that is written; 1 GiB on a disk of the node's own, 64 MiB elsewhere",
+            "the most that is written; 1 GiB unless given",
         )],
     ),
     ("slow-disk", &[option("rate", size(200_000, TIB), "bytes a second")]),

@@ -144,7 +144,7 @@ pub static FAULTS: [Fault; 50] = [
         "injector: packets dropped; victim: errors that name the resolver",
         "lift the rule",
         "caches and addresses hide it: the node must look a name up meanwhile"),
-    fault!("disk-full" [], "disk full", Storage, FREE,
+    fault!("disk-full" [], "disk full", Storage, ROOT,
         "fill the file system the node writes to",
         "injector: no bytes left; victim: write errors in its log",
         "remove the filler",

@@ -103,7 +103,7 @@ fn scenario(scenario: &Scenario) -> JudgedScenario<'_> {
 fn judged_arm<'r>(scenario: &Scenario, arm: &'r Arm) -> JudgedArm<'r> {
     let mut facts = arm.facts.clone();
     if let Facts::Ran(run) = &mut facts {
-        run.tier = scenario.budgets.tier_met(&arm.size);
+        run.tier = scenario.budgets_of(arm).tier_met(&arm.size);
         run.audits = Audits::of(run, &arm.measured);
     }
     let judgement = judge(&facts);

@@ -5,8 +5,8 @@
 //! whose fault, why it is enough) is only checked for being there.
 
 use assay_verdict::{
-    Blame, Budget, Budgets, BugClass, BugTag, Check, Expectation, Facts, Measured, RunVerdict,
-    Severity, Verdict,
+    Blame, Budget, Budgets, BugClass, BugTag, Check, Expectation, Facts, Measured, Release,
+    RunVerdict, Severity, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,7 +211,7 @@ record! {
         /// How it is meant to end: `refuted` for a canary, in which a defect is planted.
         #[serde(default = "upheld")]
         pub expect: Expectation,
-        /// The three budgets.
+        /// The three budgets of every arm that has none of its own.
         pub budgets: Budgets,
         /// One for a plain scenario, several for one that is split.
         pub arms: Vec<Arm>,
@@ -227,6 +227,9 @@ record! {
         pub surface: Option<String>,
         /// What judges it: checker, assertion, threshold.
         pub oracle: String,
+        /// Its own budgets, where its workload or budget is not that of the scenario.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub budgets: Option<Budgets>,
         /// The size of the run.
         pub size: Budget,
         /// The seeds that were run.
@@ -310,6 +313,25 @@ record! {
         pub path: String,
         /// What it holds.
         pub what: String,
+    }
+}
+
+impl Scenario {
+    /// The budgets that the size of an arm is compared with.
+    pub fn budgets_of<'r>(&'r self, arm: &'r Arm) -> &'r Budgets {
+        arm.budgets.as_ref().unwrap_or(&self.budgets)
+    }
+
+    /// Every release budget with the place it is of: the scenario's, and those of arms that differ.
+    pub fn releases(&self) -> Vec<(String, &Release)> {
+        let mut all = vec![(self.id.clone(), &self.budgets.release)];
+        for arm in &self.arms {
+            let own = &self.budgets_of(arm).release;
+            if *own != self.budgets.release {
+                all.push((format!("{}/{}", self.id, arm.id), own));
+            }
+        }
+        all
     }
 }
 

@@ -201,13 +201,14 @@ fn surfaces(page: &mut Markdown, judged: &Judged) {
 
 fn disclosures(page: &mut Markdown, judged: &Judged) {
     page.heading(2, "Release-budget disclosures");
-    let row = |scenario: &JudgedScenario| match &scenario.scenario.budgets.release {
+    let row = |(place, release): (String, &Release)| match release {
         Release::NotProvided { reason, revisit_when } => {
-            Some(vec![scenario.scenario.id.clone(), reason.clone(), revisit_when.clone()])
+            Some(vec![place, reason.clone(), revisit_when.clone()])
         }
         Release::Budget(_) => None,
     };
-    let rows: Vec<Vec<String>> = judged.scenarios.iter().filter_map(row).collect();
+    let all = judged.scenarios.iter().flat_map(|judged| judged.scenario.releases());
+    let rows: Vec<Vec<String>> = all.filter_map(row).collect();
     let columns = ["Scenario", "Reason", "Revisit when"];
     page.table(&columns, &rows, "Every scenario has a release budget.");
 }

@@ -1,8 +1,11 @@
 //! What is not measured never helps: verdicts of trials in which everything else went well.
 
 use super::*;
-use crate::samples::{clean, machine, spec};
-use Verdict::{InconclusiveOracleTooWeak, PartialModel, PartialSurface, PassHardening};
+use crate::samples::{clean, machine, refuted, spec};
+use Verdict::{
+    InconclusiveFaultNotProven, InconclusiveOracleTooWeak, PartialModel, PartialSurface,
+    PassHardening,
+};
 use assay_verdict::{Facts, Verdict, judge};
 
 /// The facts of three good trials with this checker, under claims of these categories.
@@ -11,14 +14,24 @@ fn facts_of(checker: &str, categories: &[Category], worse: impl Fn(&mut TrialRec
     let mut trials: Vec<TrialRecord> =
         (1..=3).map(|seed| clean(&spec(&machine, Depth::Hardening, seed))).collect();
     trials.iter_mut().for_each(worse);
+    facts_under(&machine, Rigour::Serious, categories, &trials)
+}
+
+fn facts_under(
+    machine: &Machine,
+    rigour: Rigour,
+    categories: &[Category],
+    trials: &[TrialRecord],
+) -> ArmFacts {
     let setting = Setting {
-        machine: &machine,
-        rigour: Rigour::Serious,
+        machine,
+        rigour,
         depth: Depth::Hardening,
         any_size: false,
         oracles: vec![OracleKind::ClientHistory],
         no_hidden_retries: Some("every operation is sent once".to_string()),
         categories,
+        not_done: &[],
     };
     of(&trials.iter().collect::<Vec<_>>(), Violation::None, &setting)
 }
@@ -95,4 +108,99 @@ fn what_the_history_lacks_makes_the_oracle_too_weak() {
     let (verdict, sentence) = ended(&facts);
     assert_eq!(verdict, InconclusiveOracleTooWeak, "{sentence}");
     assert!(sentence.contains("a system at rest"), "{sentence}");
+}
+
+/// What the harness did to one of three trials costs the pass, whatever kind of scenario it is.
+#[test]
+fn what_the_harness_spoiled_is_no_pass_of_any_scenario() {
+    type Worse = fn(&mut TrialRecord);
+    let rows: [(&str, Worse, &str); 5] = [
+        ("refuted, and connections turned away", |t| t.turned_away = 3, "turned 3 away"),
+        ("refuted, and the clock jumped", |t| t.clock_jumps = 2, "2 jumps were seen"),
+        ("upheld, and connections turned away", |t| t.turned_away = 3, "turned 3 away"),
+        ("upheld, and the clock jumped", |t| t.clock_jumps = 2, "2 jumps were seen"),
+        (
+            "upheld, and clients given up",
+            |t| t.lost = vec!["client 4 is given up: line 5 is no answer".to_string()],
+            "client 4 is given up",
+        ),
+    ];
+    let machine = machine("slo");
+    for (case, worse, words) in rows {
+        for rigour in [Rigour::NotSerious, Rigour::Serious] {
+            let all = (1..=3).map(|seed| spec(&machine, Depth::Hardening, seed));
+            let mut trials: Vec<TrialRecord> = all.map(|spec| clean(&spec)).collect();
+            if case.starts_with("refuted") {
+                trials[1] = refuted(&trials[1].spec.clone(), 500);
+                trials[1].judged.anomalies[0].checker = "slo".to_string();
+            }
+            worse(&mut trials[1]);
+            assert!(trials.iter().all(|trial| !trial.is_violation()), "{case}");
+            let facts = facts_under(&machine, rigour, &[Category::PerformanceSlo], &trials);
+            let (verdict, sentence) = ended(&facts);
+            assert_eq!(verdict, InconclusiveOracleTooWeak, "{case}: {sentence}");
+            assert!(sentence.contains(words) && sentence.contains("seed 2"), "{case}: {sentence}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_that_was_not_healed_holds_the_result() {
+    let facts = facts_of(REGISTER, &[Category::Safety], |trial| {
+        if trial.spec.seed == 3 {
+            trial.windows[1].unhealed = Some("n2 did not become ready".to_string());
+        }
+    });
+    let (verdict, sentence) = ended(&facts);
+    assert_eq!(verdict, InconclusiveOracleTooWeak, "{sentence}");
+    for words in ["red flag 8 (raised", "seed 3: ", "n2 did not become ready"] {
+        assert!(sentence.contains(words), "{sentence}");
+    }
+}
+
+#[test]
+fn a_client_that_stops_before_the_end_is_known_by_its_silence() {
+    // A closed loop with a timeout of a second: what is silent for longer than two of them.
+    for (silent_ms, expected) in [(900, PassHardening), (2_001, InconclusiveOracleTooWeak)] {
+        let facts = facts_of(REGISTER, &[Category::Safety], |trial| {
+            trial.spec.workload.rate = None;
+            trial.silent_ms = Some(silent_ms);
+        });
+        let (verdict, sentence) = ended(&facts);
+        assert_eq!(verdict, expected, "{silent_ms}: {sentence}");
+    }
+}
+
+#[test]
+fn links_that_nobody_could_watch_prove_no_fault() {
+    let facts = facts_of(REGISTER, &[Category::Safety], |trial| {
+        trial.unwatched = Some("this machine does not tell its connections".to_string());
+    });
+    let (verdict, sentence) = ended(&facts);
+    assert_eq!(verdict, InconclusiveFaultNotProven, "{sentence}");
+    assert!(sentence.contains("does not tell its connections"), "{sentence}");
+}
+
+#[test]
+fn a_trial_that_could_not_be_done_is_named_and_missed() {
+    let machine = machine(REGISTER);
+    let trials: Vec<TrialRecord> =
+        (1..=2).map(|seed| clean(&spec(&machine, Depth::Hardening, seed))).collect();
+    let not_done = ["hardening-seed-3 could not be done: the system did not start".to_string()];
+    let setting = Setting {
+        machine: &machine,
+        rigour: Rigour::Serious,
+        depth: Depth::Hardening,
+        any_size: false,
+        oracles: vec![OracleKind::ClientHistory],
+        no_hidden_retries: None,
+        categories: &[Category::Safety],
+        not_done: &not_done,
+    };
+    let facts = of(&trials.iter().collect::<Vec<_>>(), Violation::None, &setting);
+    let (verdict, sentence) = ended(&facts);
+    assert_eq!(verdict, PartialSurface, "{sentence}");
+    for words in ["2 of 3 cycles judged", "the system did not start"] {
+        assert!(sentence.contains(words), "{sentence}");
+    }
 }

@@ -25,6 +25,8 @@ use std::time::Duration;
 /// What a clock is moved of by a library.
 pub(super) const ONE_CLOCK: &str = "one node, where a library moves its clock";
 
+/// The most that is written to fill a disk, unless a plan says otherwise.
+const FILL_BYTES: u64 = 1 << 30;
 /// What a fault on processes needs that does not hit clients.
 const NODES_ALONE: &str = "nodes and nobody beside";
 /// How clients are called as an end of a link.
@@ -53,6 +55,8 @@ pub struct Prepared {
     pub action: Action,
     /// Nodes whose processes end with it and have to be started again.
     pub killed: Vec<usize>,
+    /// Nodes that may end of it; those that did have to be started again.
+    pub may_end: Vec<usize>,
     /// Whether it is a partition.
     pub cutting: Cutting,
 }
@@ -291,7 +295,8 @@ impl Maker<'_> {
             true => chosen.to_string(),
             false => format!("{} ({chosen})", self.window.target),
         };
-        Prepared { id: self.id, words, action, killed: Vec::new(), cutting: Cutting::No }
+        let (killed, may_end) = (Vec::new(), Vec::new());
+        Prepared { id: self.id, words, action, killed, may_end, cutting: Cutting::No }
     }
 
     fn process(&self, rng: &mut ChaCha20Rng) -> Result<Prepared, PrepareError> {
@@ -459,10 +464,9 @@ impl Maker<'_> {
         let strength = &self.window.strength;
         let action = match self.id.name() {
             "disk-full" => {
-                // A disk of its own may be filled whatever its size.
-                let own = (self.scene.volume)(node).is_some();
-                let quota = if own { 1 << 30 } else { 64 << 20 };
-                let quota_bytes = size(self.id, strength, "bytes")?.unwrap_or(quota);
+                // Only a disk of its own: what is full is full for everybody who writes there.
+                (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
+                let quota_bytes = size(self.id, strength, "bytes")?.unwrap_or(FILL_BYTES);
                 Action::Fill(Fill { directory, quota_bytes })
             }
             name => {

@@ -42,7 +42,7 @@ const OWN: [(&str, &[&str]); 18] = [
         &[
             "periods held back",
             "times memory was refused or a process killed for it",
-            "bytes written under the limit",
+            "times a disk had used up its limit",
         ],
     ),
     ("limited", &["processes without a descriptor left", "volumes read-only"]),

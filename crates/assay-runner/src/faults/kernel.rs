@@ -11,7 +11,7 @@ use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Share};
 use assay_nemesis::shapes::{Cut, Cuts};
 use assay_nemesis::{
     Action, ByMeans, CallFault, ClockFault, CpuQuota, DiskNode, DnsFault, FewDescriptors, Freeze,
-    Means, MemoryLimit, PacketFault, PowerLoss, ReadOnlyDisk, Skew, SlowDisk, WatchedNode,
+    Means, MemoryLimit, PacketFault, PowerLoss, Process, ReadOnlyDisk, Skew, SlowDisk, WatchedNode,
 };
 use rand_chacha::ChaCha20Rng;
 use std::num::NonZeroU64;
@@ -45,8 +45,7 @@ impl Maker<'_> {
             "fsync-loss" => (Arc::new(PowerLoss::of(self.disks(&chosen)?)), true),
             "fs-readonly" => (Arc::new(ReadOnlyDisk::of(self.disks(&chosen)?)), true),
             "fd-exhaustion" => {
-                let processes = self.watched(&chosen)?.into_iter().map(|node| node.process);
-                (Arc::new(FewDescriptors::of(processes.collect())), false)
+                (Arc::new(FewDescriptors::of_nodes(self.processes(&chosen)?)), false)
             }
             "slow-disk" => (Arc::new(self.slow_disk(&chosen)?), false),
             _ => return self.limits(&chosen),
@@ -57,7 +56,12 @@ impl Maker<'_> {
     fn by(&self, chosen: &Chosen, means: Arc<dyn Means>, killed: bool) -> Prepared {
         let names = self.names(chosen).join(", ");
         let killed = if killed { chosen.nodes.clone() } else { Vec::new() };
-        Prepared { killed, ..self.prepared(&names, Action::By(ByMeans(means))) }
+        // The kernel kills what does not fit into its memory.
+        let may_end = match self.id.name() {
+            "memory-limit" => chosen.nodes.clone(),
+            _ => Vec::new(),
+        };
+        Prepared { killed, may_end, ..self.prepared(&names, Action::By(ByMeans(means))) }
     }
 
     fn limits(&self, chosen: &Chosen) -> Result<Prepared, PrepareError> {
@@ -78,7 +82,6 @@ impl Maker<'_> {
             "memory-limit" => Arc::new(MemoryLimit::of(groups, self.number("bytes")?)),
             _ => Arc::new(Freeze::of(groups)),
         };
-        // The kernel may kill what does not fit into its memory.
         Ok(self.by(chosen, means, false))
     }
 
@@ -99,6 +102,15 @@ impl Maker<'_> {
             let volume = (self.scene.volume)(node).ok_or_else(|| self.lacks(node, "disk"))?;
             let (name, processes) = (self.name(node), (self.scene.processes)(node));
             Ok(DiskNode { node: name, processes, volume })
+        };
+        chosen.nodes.iter().map(one).collect()
+    }
+
+    /// All processes of each node: who was started may be a shell that keeps the server.
+    fn processes(&self, chosen: &Chosen) -> Result<Vec<Vec<Process>>, PrepareError> {
+        let one = |&node: &usize| match (self.scene.processes)(node) {
+            none if none.is_empty() => Err(PrepareError::NotRunning(self.name(node))),
+            all => Ok(all),
         };
         chosen.nodes.iter().map(one).collect()
     }
@@ -231,7 +243,7 @@ impl Maker<'_> {
         self.scene.lookup.names[node].clone()
     }
 
-    fn lacks(&self, node: usize, what: &str) -> PrepareError {
+    pub(super) fn lacks(&self, node: usize, what: &str) -> PrepareError {
         let (id, node) = (self.id.to_string(), self.name(node));
         PrepareError::Elsewhere { id, why: format!("{node} has no {what} of its own") }
     }
@@ -239,5 +251,44 @@ impl Maker<'_> {
     fn no_network(&self) -> PrepareError {
         let why = "it needs a network of namespaces: say system.network = \"switch\"".to_string();
         PrepareError::Elsewhere { id: self.id.to_string(), why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::action::{Scene, prepare};
+    use super::super::target::Lookup;
+    use super::*;
+    use crate::arm::Depth;
+    use crate::samples::{machine, spec};
+    use rand::SeedableRng;
+
+    #[test]
+    fn who_runs_out_of_descriptors_is_the_node_with_all_its_processes() {
+        let names = ["n1".to_string(), "n2".to_string()];
+        let process = |pid: usize| Process { pid: pid as u32, start_ticks: 1 };
+        let scene = Scene {
+            lookup: Lookup { names: &names, role: &|role| Err(role.to_string()) },
+            links: Vec::new(),
+            processes: &|node| [1, 2, 3].map(|child| process(10 * node + child)).to_vec(),
+            clients: &Vec::new,
+            data: &|_| std::path::PathBuf::new(),
+            tap: &|_| None,
+            volume: &|_| None,
+            group: &|_| None,
+            clock: &|_| None,
+            network: None,
+            misses: false,
+        };
+        let smoke = spec(&machine("linearizability:register"), Depth::Smoke, 1);
+        for (target, processes) in [("n1", 3), ("all", 6)] {
+            let mut window = smoke.windows[0].clone();
+            (window.fault, window.target) = ("fd-exhaustion".to_string(), target.to_string());
+            window.strength.clear();
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let prepared = prepare(&window, &scene, &mut rng).expect("it can be injected");
+            let Action::By(means) = prepared.action else { panic!("{:?}", prepared.action) };
+            assert_eq!(means.0.moves_by_min(), processes, "{target}");
+        }
     }
 }

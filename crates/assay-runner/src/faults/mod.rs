@@ -4,6 +4,7 @@
 //! - [`action`]: what is done to them.
 //! - `clients`: the same to clients that are processes.
 //! - [`counters`]: what injectors count, and how plans call it.
+//! - [`latency`]: the one signal that is no counter.
 //! - [`needs`]: what has to be in place for it.
 //! - [`decoy`]: whom an injector hits that is broken on purpose.
 //! - [`rolling`]: restarts one after the other.
@@ -15,6 +16,7 @@ mod clients;
 pub mod counters;
 pub mod decoy;
 mod kernel;
+pub mod latency;
 pub mod needs;
 pub mod rolling;
 pub mod target;

@@ -40,8 +40,8 @@ pub fn gear(fault: &str) -> Gear {
         }
         "slow-disk" => Gear { groups: true, ..disk(VOLUME_BYTES) },
         "cpu-quota" | "memory-limit" | "cg-freeze" => Gear { groups: true, ..Gear::default() },
-        // Without such a disk only a small file system that is there already can be filled.
-        "disk-full" if volumes().is_none() => disk(SMALL_VOLUME_BYTES),
+        // A directory has no end that could be reached without harm to others.
+        "disk-full" => disk(SMALL_VOLUME_BYTES),
         _ => Gear::default(),
     }
 }
@@ -114,7 +114,11 @@ pub fn lacks(fault: &str, network: Network, datagrams: bool) -> Option<String> {
 
 /// What this machine lacks for a network; `None`: nothing.
 pub fn lacks_network(network: Network) -> Option<String> {
-    (network != Network::Proxies).then(namespaces).flatten()
+    match network {
+        Network::Proxies => None,
+        Network::Switch => namespaces(),
+        Network::Bridge => namespaces().or_else(bridges),
+    }
 }
 
 fn controller(fault: &str) -> Option<Controller> {
@@ -165,8 +169,7 @@ pub fn namespaces() -> Option<String> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let look = || {
         if inside::is_inside() {
-            let facts = net::probe();
-            return facts.into_iter().next().and_then(|fact| fact.trouble);
+            return of_networks(net::CABLES);
         }
         let facts = inside::probe();
         let works = facts.iter().any(inside::Fact::works);
@@ -174,6 +177,18 @@ pub fn namespaces() -> Option<String> {
         (!works).then(|| why.join("; "))
     };
     FOUND.get_or_init(look).clone()
+}
+
+/// Why there is no bridge that filters here. That can be tried only where a network would be.
+fn bridges() -> Option<String> {
+    inside::is_inside().then(|| of_networks(net::BRIDGES)).flatten()
+}
+
+/// Why networks lack something here; `None` if they do not.
+fn of_networks(what: &str) -> Option<String> {
+    static FOUND: OnceLock<Vec<inside::Fact>> = OnceLock::new();
+    let fact = FOUND.get_or_init(net::probe).iter().find(|fact| fact.what == what);
+    fact.map_or(Some("nobody has tried this".to_string()), |fact| fact.trouble.clone())
 }
 
 /// How much this machine lets Assay do.
@@ -184,7 +199,7 @@ pub enum Tier {
     Plain,
     /// B: namespaces besides.
     Namespaces,
-    /// A: disks and control groups besides.
+    /// A: disks besides, and whatever else root may do here.
     Root,
 }
 
@@ -199,16 +214,32 @@ impl Tier {
     }
 
     /// `A (root)` and so on, for people.
-    pub fn words(self) -> &'static str {
+    pub fn words(self) -> String {
         match self {
-            Tier::Root => "A: root; all faults",
+            Tier::Root => match of_root_missing()[..] {
+                [] => "A: root; all faults".to_string(),
+                ref missing => format!("A: root; all faults but {}", missing.join(", ")),
+            },
             Tier::Namespaces => {
                 "B: user namespaces; packets are cut and lost, groups are not to be had, disks \
                  only by FUSE"
+                    .to_string()
             }
-            Tier::Plain => "C: nothing special; proxies, signals, and system calls of nodes",
+            Tier::Plain => {
+                "C: nothing special; proxies, signals, and system calls of nodes".to_string()
+            }
         }
     }
+}
+
+/// Faults that root may lack on a machine that gives disks.
+fn of_root_missing() -> Vec<&'static str> {
+    let grouped = ["cpu-quota", "memory-limit", "cg-freeze", "slow-disk"];
+    let calls = ["fsync-fail", "slow-fsync", "disk-readonly", "disk-enospc", "skew", "slowclock"];
+    let packets = ["loss", "dup", "reorder", "dns-out"];
+    let lacking = |fault: &&str| lacks(fault, Network::Proxies, false).is_some();
+    let on_proxies = grouped.into_iter().chain(calls).filter(lacking);
+    on_proxies.chain(packets.into_iter().filter(|_| namespaces().is_some())).collect()
 }
 
 #[cfg(test)]
@@ -243,10 +274,8 @@ mod tests {
 
     #[test]
     fn every_fault_that_needs_gear_is_in_the_catalogue() {
-        let of = |row: &&assay_nemesis::CatalogRow| {
-            row.id != "disk-full" && gear(row.id) != Gear::default()
-        };
+        let of = |row: &&assay_nemesis::CatalogRow| gear(row.id) != Gear::default();
         let ids: Vec<&str> = assay_nemesis::CATALOG.iter().filter(of).map(|row| row.id).collect();
-        assert_eq!(ids.len(), 12, "{ids:?}");
+        assert_eq!(ids.len(), 13, "{ids:?}");
     }
 }

@@ -5,7 +5,7 @@
 
 use super::action::{PrepareError, Prepared, named, time};
 use super::target::{Chosen, Target};
-use super::window::{Evidence, Stage, WindowRecord};
+use super::window::{CUT_SHORT, Evidence, Stage, WindowRecord};
 use crate::spec::WindowSpec;
 use assay_nemesis::FaultId;
 use assay_verdict::{Landing, Signal};
@@ -92,7 +92,7 @@ impl Stage<'_> {
         let turn = Duration::from_millis(spec.hold_ms) / u32::try_from(nodes.len()).unwrap_or(1);
         let mut waiting = nodes.to_vec();
         let mut order_of_turns = Vec::new();
-        while !waiting.is_empty() && record.trouble.is_none() && !self.is_over() {
+        while !waiting.is_empty() && record.trouble().is_none() && !self.is_over() {
             let until = Instant::now() + turn;
             let leaders = self.leaders();
             if order == Order::LeaderFirst && leaders.is_empty() && order_of_turns.is_empty() {
@@ -116,6 +116,9 @@ impl Stage<'_> {
                 Err(error) => record.trouble = Some(error.to_string()),
             }
             self.wait_until(until, || evidence.sample());
+        }
+        if self.is_over() && !waiting.is_empty() {
+            record.unhealed = Some(CUT_SHORT.to_string());
         }
         let landings = std::mem::take(&mut record.landings);
         let turns: Vec<Signal> = landings.iter().map(|turn| turn.injector.clone()).collect();

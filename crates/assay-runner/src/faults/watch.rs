@@ -4,10 +4,13 @@ use assay_plan::landing::{Bound, Comparison, Predicate, Signal as Named, Term};
 use assay_verdict::{LandingState, Signal};
 use std::time::{Duration, Instant};
 
+/// Reads a number; `None`: it cannot be read.
+pub type Reading<'w> = Box<dyn FnMut() -> Option<u64> + Send + 'w>;
+
 /// A number that tells whether a fault took hold.
 pub struct Watch<'w> {
     signal: Signal,
-    read: Box<dyn FnMut() -> Option<u64> + Send + 'w>,
+    read: Reading<'w>,
     /// Readings after this moment do not count as "while it was on".
     until: Option<Instant>,
 }
@@ -37,10 +40,15 @@ pub fn name(signal: &Named) -> String {
 
 impl<'w> Watch<'w> {
     /// Begins to watch one term; reads the number before the fault.
-    pub fn begin(term: &Term, mut read: Box<dyn FnMut() -> Option<u64> + Send + 'w>) -> Watch<'w> {
+    pub fn begin(term: &Term, mut read: Reading<'w>) -> Watch<'w> {
+        let before = read();
+        Watch::since(term, before, read)
+    }
+
+    /// The same where what was before the fault is known already.
+    pub fn since(term: &Term, before: Option<u64>, read: Reading<'w>) -> Watch<'w> {
         let (moves_by_min, unit) = wanted(term);
         let what = format!("{}{unit}", name(&term.signal));
-        let before = read();
         let signal = Signal { what, before, during: None, after: None, moves_by_min };
         Watch { signal, read, until: None }
     }

@@ -3,6 +3,7 @@
 use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, named, prepare};
 use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
+use super::latency::{self, LATENCY};
 use super::rolling::Order;
 use super::target::{Chosen, Lookup, Side, TargetError};
 use super::watch::{Watch, terms};
@@ -14,7 +15,7 @@ use crate::spec::{Opening, WindowSpec};
 use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
 use assay_plan::landing::{Signal as Named, Term};
 use assay_sut::{Cluster, SutError};
-use assay_verdict::{Landing, Signal};
+use assay_verdict::{Landing, LandingState, Signal};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ const ROLE_TIME_MAX: Duration = Duration::from_secs(5);
 const GONE_TIME_MAX: Duration = Duration::from_secs(20);
 /// How long healing is tried again. What fails after a longer wait of its own is not repeated.
 const HEAL_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Why a window is unhealed whose trial had to end.
+pub(super) const CUT_SHORT: &str = "the trial took too long and was ended before its time was over";
 
 /// What became of a window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -56,8 +60,25 @@ pub struct WindowRecord {
     pub proof: Vec<String>,
     /// What went wrong.
     pub trouble: Option<String>,
+    /// Why it was not carried to its end: it was cut short, what it did was not undone, or who was
+    /// killed did not come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unhealed: Option<String>,
     /// Whether it was a partition.
     pub cutting: Cutting,
+}
+
+impl WindowRecord {
+    /// Whether it was opened, and landed on both sides.
+    pub fn has_landed(&self) -> bool {
+        let state = assay_verdict::landing_of(&self.landings);
+        state == LandingState::Landed && self.start_ns.is_some()
+    }
+
+    /// What went wrong, at whichever end.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref().or(self.unhealed.as_deref())
+    }
 }
 
 /// What windows need of their trial.
@@ -117,6 +138,7 @@ impl Stage<'_> {
             undone: Vec::new(),
             proof: Vec::new(),
             trouble: None,
+            unhealed: None,
             cutting: Cutting::No,
         };
         if !self.wait_for(&spec.opens) {
@@ -231,7 +253,9 @@ impl Stage<'_> {
                     std::thread::sleep(LOOK_STEP);
                 }
                 // Who was missed need not be started again.
-                Ok(missed) if scene.misses => return Ok(Prepared { killed: vec![], ..missed }),
+                Ok(missed) if scene.misses => {
+                    return Ok(Prepared { killed: vec![], may_end: vec![], ..missed });
+                }
                 result => return result,
             }
         }
@@ -281,7 +305,7 @@ impl Stage<'_> {
         prepared: Prepared,
         evidence: &mut Evidence<'_>,
     ) {
-        let killed = prepared.killed.clone();
+        let (killed, may_end) = (prepared.killed.clone(), prepared.may_end.clone());
         let is_round = Order::of(prepared.id).is_some();
         match self.inject(spec, prepared) {
             Ok(mut guard) => {
@@ -294,7 +318,13 @@ impl Stage<'_> {
                     guard.sample();
                     evidence.sample();
                 });
-                self.start_again(&mut guard, killed, Arc::clone(&evidence.started));
+                if self.is_over() {
+                    // Whoever was killed stays so: a node may take long to start, and there is no
+                    // time left.
+                    record.unhealed = Some(CUT_SHORT.to_string());
+                } else {
+                    self.start_again(&mut guard, killed, may_end, Arc::clone(&evidence.started));
+                }
                 self.heal(record, guard);
             }
             Err(trouble) => record.trouble = Some(trouble),
@@ -357,7 +387,7 @@ impl Stage<'_> {
             id: record.id.clone(),
             target: record.target.clone(),
             landing: assay_verdict::landing_of(&record.landings).to_string(),
-            evidence: record.trouble.clone().unwrap_or(numbers.join("; ")),
+            evidence: record.trouble().map_or(numbers.join("; "), str::to_string),
         });
     }
 
@@ -369,14 +399,21 @@ impl Stage<'_> {
         self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
     }
 
-    /// Has healing start what was killed, and counts what it started.
-    fn start_again(&self, guard: &mut Guard, killed: Vec<usize>, started: Arc<AtomicU64>) {
-        if killed.is_empty() || self.is_over() {
+    /// Has healing start what was killed and what has ended meanwhile, and counts what it started.
+    fn start_again(
+        &self,
+        guard: &mut Guard,
+        killed: Vec<usize>,
+        may_end: Vec<usize>,
+        started: Arc<AtomicU64>,
+    ) {
+        if killed.is_empty() && may_end.is_empty() {
             return;
         }
         let cluster = Arc::clone(self.cluster);
         guard.restart_with(move || {
-            let again = killed.iter().map(|&node| {
+            let ended = may_end.iter().filter(|&&node| cluster.process(node).is_none());
+            let again = killed.iter().chain(ended).map(|&node| {
                 let process = cluster.restart(node)?;
                 started.fetch_add(1, Ordering::Relaxed);
                 Ok(process)
@@ -409,7 +446,7 @@ impl Stage<'_> {
             Err(error) => {
                 record.landings.push(guard.sample());
                 record.undone.extend(error.undone.iter().cloned());
-                record.trouble = Some(error.to_string());
+                record.unhealed = Some(error.to_string());
             }
         }
     }
@@ -477,10 +514,13 @@ impl Stage<'_> {
                 let is_restart = term.signal == Named::Known(RESTARTED);
                 let read = match is_restart {
                     true => reader_of(Arc::clone(started)),
-                    false => self.reader(&term, start_ns, began),
+                    false => self.reader(&term, began),
                 };
-                let mut watch = Watch::begin(&term, read);
                 let hold = Duration::from_millis(spec.hold_ms);
+                let mut watch = match term.signal {
+                    Named::Known(LATENCY) => latency::watch(self.recorder, &term, start_ns, hold),
+                    _ => Watch::begin(&term, read),
+                };
                 // Starting again is the end of such a fault: it comes when its time is over. So do
                 // the last turns of a round.
                 let is_last = is_restart || (is_round && term.within.is_none());
@@ -493,12 +533,7 @@ impl Stage<'_> {
     }
 
     /// How a signal is read.
-    fn reader(
-        &self,
-        term: &Term,
-        start_ns: i64,
-        began: Instant,
-    ) -> Box<dyn FnMut() -> Option<u64> + Send + '_> {
+    fn reader(&self, term: &Term, began: Instant) -> Box<dyn FnMut() -> Option<u64> + Send + '_> {
         let name = match &term.signal {
             Named::Known(name) => *name,
             Named::Log(text) => {
@@ -523,10 +558,6 @@ impl Stage<'_> {
             "heartbeat-gap" => Box::new(move || {
                 let gap = self.cluster.heartbeat_gap(None, began);
                 Some(u64::try_from(gap.as_millis()).unwrap_or(u64::MAX))
-            }),
-            "latency-p99" => Box::new(move || {
-                let p99 = self.recorder.latency_p99_ns(start_ns);
-                Some(p99.unwrap_or(0) / 1_000_000)
             }),
             other => {
                 let other = other.to_string();

@@ -221,3 +221,56 @@ fn trouble_in_the_middle_ends_the_investigation() {
     let ended = investigate(&refuted(&first(), 500), ALL, &events, &mut run);
     assert!(matches!(ended, Err(TrialError::Interrupted)));
 }
+
+/// A violation that comes back as something else has not come back.
+#[test]
+fn what_another_checker_finds_is_another_violation() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    // Who finds something in reruns, and of which kind; whether that is the same.
+    let rows = [
+        ("linearizability:register", "not-linearizable", true),
+        ("linearizability:register", "another-kind", true),
+        ("no-lost-ack", "not-linearizable", false),
+    ];
+    for (checker, kind, same) in rows {
+        let mut run = |_: &str, spec: &TrialSpec, _: Purpose| -> Result<_, TrialError> {
+            let mut record = refuted(spec, 500);
+            record.judged.anomalies[0].checker = checker.to_string();
+            record.judged.anomalies[0].kind = kind.to_string();
+            Ok(record)
+        };
+        let found =
+            investigate(&refuted(&first(), 500), ALL, &events, &mut run).expect("no trouble");
+        assert_eq!(found.reproduced(), same, "{checker}, {kind}");
+        assert_eq!(found.tells.blame() == Blame::Sut, same, "{checker}, {kind}");
+        assert_eq!(found.others.is_empty(), same, "{:?}", found.others);
+        assert_eq!(found.smallest == first(), !same, "it is made smaller only if it comes back");
+    }
+}
+
+#[test]
+fn a_checker_of_time_is_not_asked_at_another_pace() {
+    let (slow, other) = (spec(&machine("slo"), Depth::Hardening, 1), first());
+    let drawn = other_draws(&slow);
+    assert_ne!(drawn.seed, slow.seed);
+    assert_eq!(drawn.workload, slow.workload, "the plan promises nothing of another pace");
+    assert_ne!(other_draws(&other).workload, other.workload);
+}
+
+#[test]
+fn a_certificate_that_is_too_large_accuses_nobody() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let watcher = |_: &RunEvent| {};
+    let events = Events::open(&directory.path().join("events.jsonl"), &watcher).expect("a file");
+    for (verified, blame) in
+        [(Some(true), Blame::Sut), (None, Blame::Unknown), (Some(false), Blame::Checker)]
+    {
+        let mut seen = refuted(&first(), 500);
+        seen.judged.anomalies[0].verified = verified;
+        let mut run = |_: &str, spec: &TrialSpec, _: Purpose| Ok(refuted(spec, 500));
+        let found = investigate(&seen, ALL, &events, &mut run).expect("no trouble");
+        assert_eq!(found.tells.blame(), blame, "{verified:?}: {:?}", found.tells);
+    }
+}

@@ -90,19 +90,10 @@ pub fn judge(
     Ok(())
 }
 
-/// What a history cannot show because of how its trial went, whatever its columns hold.
+/// What a history cannot show because of how its trial went, whatever its columns hold. What the
+/// harness did to it is another matter: [`TrialRecord::spoiled`].
 fn lacks(panel: &Panel, record: &TrialRecord) -> Vec<String> {
     let mut lacks = Vec::new();
-    if record.clock_jumps > 0 {
-        lacks.push(format!("a clock that never jumps ({} jumps were seen)", record.clock_jumps));
-    }
-    if record.turned_away > 0 {
-        lacks.push(format!(
-            "room for every connection (proxies turned {} away, which no fault did: fewer clients, \
-             or more descriptors by `ulimit -n`)",
-            record.turned_away
-        ));
-    }
     if record.finals_cut {
         let seconds = super::FINAL_SILENCE_MAX.as_secs();
         lacks.push(format!("last reads (the system did not answer them for {seconds} s)"));
@@ -125,7 +116,7 @@ fn lacks(panel: &Panel, record: &TrialRecord) -> Vec<String> {
 fn lower(history: &mut HistoryFields, lacks: Vec<String>) {
     match history {
         _ if lacks.is_empty() => {}
-        HistoryFields::Lacks(fields) => fields.extend(lacks),
+        HistoryFields::Lacks(fields) | HistoryFields::Spoiled(fields) => fields.extend(lacks),
         HistoryFields::Complete | HistoryFields::Unknown => *history = HistoryFields::Lacks(lacks),
     }
 }
@@ -152,13 +143,10 @@ mod tests {
     use crate::samples::{clean, machine, spec};
 
     #[test]
-    fn what_the_harness_did_or_left_out_keeps_a_trial_from_passing() {
+    fn what_was_left_out_keeps_a_trial_from_passing() {
         let spec = spec(&machine("linearizability:register"), Depth::Hardening, 1);
         let panel = panel(&spec.check).expect("a checker");
         assert_eq!(lacks(&panel, &clean(&spec)), Vec::<String>::new());
-        let turned = TrialRecord { turned_away: 3, ..clean(&spec) };
-        let said = lacks(&panel, &turned);
-        assert!(said[0].contains("turned 3 away"), "{said:?}");
         let cut = TrialRecord { finals_cut: true, ..clean(&spec) };
         let said = lacks(&panel, &cut);
         assert!(said[0].contains("last reads"), "{said:?}");

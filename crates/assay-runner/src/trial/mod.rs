@@ -83,12 +83,25 @@ pub enum TrialError {
     /// Something is missing.
     #[error("missing: {}", .0.join(", "))]
     Missing(Vec<String>),
+    /// Everything is there, and the system did not come up all the same.
+    #[error("the system did not start: {0}")]
+    NotStarted(String),
     /// The record of an earlier one is not what was once written.
     #[error("{}: {}", .0.display(), .1)]
     Broken(PathBuf, String),
     /// It cannot be done.
     #[error("{0}")]
     Trouble(String),
+}
+
+impl TrialError {
+    /// Whether it says nothing about other trials: they can be done, or have been.
+    pub fn is_of_one_trial(&self) -> bool {
+        match self {
+            TrialError::Missing(_) | TrialError::NotStarted(_) | TrialError::Trouble(_) => true,
+            TrialError::Interrupted | TrialError::Broken(..) => false,
+        }
+    }
 }
 
 fn trouble(doing: &str, error: impl std::fmt::Display) -> TrialError {
@@ -177,7 +190,7 @@ fn start_system(
         lacking @ assay_sut::SutError::NotFetched { .. } => {
             TrialError::Missing(vec![lacking.to_string()])
         }
-        other => TrialError::Missing(vec![format!("the system: {other}")]),
+        other => TrialError::NotStarted(other.to_string()),
     })?;
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     around.events.emit(&RunEvent::SystemReady { nodes: spec.system.nodes, took_ms });
@@ -220,7 +233,8 @@ impl Trial<'_> {
         }
         let counts = recorder.counts();
         let after = self.cluster.signal("elections", None);
-        let bypasses = self.cluster.bypasses();
+        let (bypasses, unwatched) = (self.cluster.bypasses(), self.cluster.unwatched());
+        let lost = self.lost();
         let links = self.cluster.mesh().snapshot();
         let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
         self.cluster.stop();
@@ -249,6 +263,10 @@ impl Trial<'_> {
             quiescence,
             bypasses,
             turned_away,
+            lost,
+            unwatched,
+            // At a rate of their own, clients are silent between two arrivals.
+            silent_ms: self.spec.workload.rate.is_none().then_some(worked.silent_ms),
             finals_cut,
             clock_jumps: clock.jumps() + recorder.backwards(),
             log: logs::scan(logs.iter().map(PathBuf::as_path), self.around.system.ordinary_lines()),
@@ -256,6 +274,15 @@ impl Trial<'_> {
             judged: JudgedRecord::unreadable("nobody has looked yet".to_string()),
             sharpness: None,
         })
+    }
+
+    /// Clients and nodes that were not heard, which is told.
+    fn lost(&self) -> Vec<String> {
+        let lost = self.cluster.lost();
+        for what in &lost {
+            self.around.events.emit(&RunEvent::Noticed { what: what.clone() });
+        }
+        lost
     }
 
     /// What must be there before clients begin; not a part of the history.

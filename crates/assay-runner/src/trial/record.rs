@@ -41,6 +41,16 @@ pub struct TrialRecord {
     /// Connections that proxies had no room for.
     #[serde(default)]
     pub turned_away: u64,
+    /// Clients that were given up, and nodes whose words could not be carried: a sentence each.
+    #[serde(default)]
+    pub lost: Vec<String>,
+    /// Why nobody knows whether something went around the proxies.
+    #[serde(default)]
+    pub unwatched: Option<String>,
+    /// How long a client of a closed loop had done nothing when the planned time was over, in
+    /// milliseconds: the longest of all.
+    #[serde(default)]
+    pub silent_ms: Option<u64>,
     /// The last reads were given up, because the system did not answer for too long.
     #[serde(default)]
     pub finals_cut: bool,
@@ -163,8 +173,8 @@ pub struct AnomalyRecord {
     pub ops: Vec<u32>,
     /// When the last of them ended, in nanoseconds of the trial.
     pub until_ns: Option<i64>,
-    /// Whether the separate verifier agrees.
-    pub verified: bool,
+    /// Whether the separate verifier agrees; `None` if it would take it too long to tell.
+    pub verified: Option<bool>,
     /// A picture of it, as SVG.
     pub picture: Option<String>,
 }
@@ -181,22 +191,73 @@ pub struct SharpnessRecord {
 
 impl TrialRecord {
     /// Whether a claim was broken here. A history whose clock jumped cannot show it; nor can one
-    /// whose connections our proxies turned away show that the system was too slow.
+    /// whose connections our proxies turned away, or whose clients were lost, show that the system
+    /// was too slow.
     pub fn is_violation(&self) -> bool {
         let anomalies = &self.judged.anomalies;
         let only_slow = !anomalies.is_empty()
             && anomalies.iter().all(|found| OF_TIME.contains(&found.checker.as_str()));
-        let is_ours = self.clock_jumps > 0 || (self.turned_away > 0 && only_slow);
+        let cut_off = self.turned_away > 0 || !self.lost.is_empty();
+        let is_ours = self.clock_jumps > 0 || (cut_off && only_slow);
         self.judged.outcome == Outcome::Refuted && !is_ours
+    }
+
+    /// What its history cannot show because of what the harness did, whatever is asked of it.
+    pub fn spoiled(&self) -> Vec<String> {
+        let mut lacks = Vec::new();
+        if self.clock_jumps > 0 {
+            lacks.push(format!("a clock that never jumps ({} jumps were seen)", self.clock_jumps));
+        }
+        if self.turned_away > 0 {
+            lacks.push(format!(
+                "room for every connection (proxies turned {} away, which no fault did: fewer \
+                 clients, or more descriptors by `ulimit -n`)",
+                self.turned_away
+            ));
+        }
+        if !self.lost.is_empty() {
+            lacks.push(format!("clients and nodes that can be heard ({})", self.lost.join("; ")));
+        }
+        if self.judged.outcome == Outcome::Refuted && !self.is_violation() {
+            lacks.push("a cause of what was found that is not the harness itself".to_string());
+        }
+        lacks
+    }
+
+    /// Whether this trial would have shown a violation: it was judged to the end, every fault
+    /// landed and was healed, and nothing was in the way.
+    pub fn could_have_shown(&self) -> Result<(), String> {
+        let judged = &self.judged;
+        if judged.outcome != Outcome::Upheld {
+            return Err(match judged.undecided_because.first() {
+                Some(why) => format!("it was not judged to the end: {why}"),
+                None => "it was not judged to the end".to_string(),
+            });
+        }
+        if let Some(first) = self.spoiled().into_iter().next() {
+            return Err(format!("its history lacks {first}"));
+        }
+        if let HistoryFields::Lacks(fields) = &judged.history {
+            return Err(format!("its history lacks {}", fields.join(", ")));
+        }
+        if let Some(way) = self.bypasses.first().or(self.unwatched.as_ref()) {
+            return Err(format!("the faults were not under control: {way}"));
+        }
+        let missed = |window: &&WindowRecord| !window.has_landed();
+        if let Some(window) = self.windows.iter().find(missed) {
+            let state = assay_verdict::landing_of(&window.landings);
+            let why = window.trouble().map(|why| format!(" ({why})")).unwrap_or_default();
+            return Err(format!("the fault {} did not land: {state}{why}", window.id));
+        }
+        match self.windows.iter().find_map(|w| Some((&w.id, w.unhealed.as_ref()?))) {
+            Some((id, why)) => Err(format!("the fault {id} was not healed: {why}")),
+            None => Ok(()),
+        }
     }
 
     /// Windows that landed on both sides.
     pub fn landed(&self) -> u64 {
-        let landed = |window: &&WindowRecord| {
-            let state = assay_verdict::landing_of(&window.landings);
-            state == assay_verdict::LandingState::Landed && window.start_ns.is_some()
-        };
-        self.windows.iter().filter(landed).count() as u64
+        self.windows.iter().filter(|window| window.has_landed()).count() as u64
     }
 
     /// When the first anomaly was complete, in milliseconds since clients began.
@@ -246,7 +307,11 @@ impl JudgedRecord {
             key: anomaly.key.clone(),
             ops: anomaly.ops.iter().map(|op| op.0).collect(),
             until_ns: until_ns(&anomaly.ops),
-            verified: anomaly.certificate == Certificate::Verified,
+            verified: match anomaly.certificate {
+                Certificate::Verified => Some(true),
+                Certificate::TooLarge => None,
+                Certificate::DoesNotHold(_) => Some(false),
+            },
             picture: anomaly.picture.as_ref().map(|picture| picture.svg()),
         };
         JudgedRecord {

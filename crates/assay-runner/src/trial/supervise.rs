@@ -31,6 +31,8 @@ pub struct Worked {
     pub workload_ms: u64,
     /// Operations sent in the planned time.
     pub sent_in_time: u64,
+    /// The longest silence of a client when the planned time was over, in milliseconds.
+    pub silent_ms: u64,
     /// When it began.
     pub start_ns: i64,
     /// Milliseconds since the start, and operations that took effect.
@@ -78,7 +80,8 @@ impl Supervisor<'_> {
         let (stage, crew) = (self.stage, self.stage.crew);
         let start_ms = stage.clock.now_ms();
         let mut samples = vec![(0, stage.recorder.counts().ok)];
-        let (mut sent_in_time, mut looks) = (None, 0_u32);
+        let (mut in_time, mut looks) = (None, 0_u32);
+        let so_far = || (crew.sent.load(Ordering::Relaxed), crew.silent_ms());
         let mut healed_at = None;
         if self.around.sabotage == Some(Sabotage::GeneratorStopsEarly) {
             crew.until_ms.store(start_ms + self.duration_ms / 3, Ordering::Relaxed);
@@ -98,8 +101,8 @@ impl Supervisor<'_> {
             if done && healed_at.is_none() {
                 healed_at = Some(elapsed);
             }
-            if elapsed >= self.duration_ms && sent_in_time.is_none() {
-                sent_in_time = Some(crew.sent.load(Ordering::Relaxed));
+            if elapsed >= self.duration_ms && in_time.is_none() {
+                in_time = Some(so_far());
             }
             let recovered = self.windows.is_empty()
                 || healed_at.is_some_and(|at| self.is_well(elapsed, at, &samples));
@@ -110,10 +113,9 @@ impl Supervisor<'_> {
                 if overtime || self.around.interrupted.load(Ordering::Relaxed) {
                     crew.stop.store(true, Ordering::Relaxed);
                 }
-                let sent_in_time =
-                    sent_in_time.unwrap_or_else(|| crew.sent.load(Ordering::Relaxed));
-                let start_ns = stage.start_ns;
-                return Worked { workload_ms: elapsed, sent_in_time, start_ns, samples };
+                let (sent_in_time, silent_ms) = in_time.unwrap_or_else(so_far);
+                let (workload_ms, start_ns) = (elapsed, stage.start_ns);
+                return Worked { workload_ms, sent_in_time, silent_ms, start_ns, samples };
             }
         }
     }

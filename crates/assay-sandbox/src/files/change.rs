@@ -12,10 +12,13 @@ use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 /// The mode of a file that was not there before.
 const MODE_NEW: u32 = 0o644;
+/// How many names are drawn for a file until one is free. The first always is, but for chance.
+const NAMES_TRIED_MAX: u32 = 16;
 
 pub(super) fn write(seen: &Places, path: &str, content: &str) -> FileResult {
     let path = ToolPath::parse(path)?;
@@ -109,12 +112,7 @@ fn parent(top: &File, below: &Path) -> io::Result<File> {
 }
 
 fn put(directory: &File, name: &OsStr, content: &str, mode: u32) -> io::Result<()> {
-    let mut temporary = OsString::from(".assay-");
-    temporary.push(std::process::id().to_string());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    // What a killed call left.
-    let _none = unlinkat(directory, &temporary, AtFlags::empty());
-    let file = openat(directory, &temporary, flags, Mode::from_raw_mode(0o600))?;
+    let (temporary, file) = temporary(directory)?;
     let written = || -> io::Result<()> {
         File::from(file.try_clone()?).write_all(content.as_bytes())?;
         fchmod(&file, Mode::from_raw_mode(mode))?;
@@ -127,9 +125,54 @@ fn put(directory: &File, name: &OsStr, content: &str, mode: u32) -> io::Result<(
     result
 }
 
+/// A file of this call alone. Its name is drawn: the number of this process says nothing where
+/// each call is process 1 of its own, and whose file it is that is there already is not known.
+fn temporary(directory: &File) -> io::Result<(OsString, OwnedFd)> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    for _ in 0..NAMES_TRIED_MAX {
+        let drawn = getrandom::u64().map_err(io::Error::other)?;
+        let name = OsString::from(format!(".assay-{drawn:016x}"));
+        match openat(directory, &name, flags, Mode::from_raw_mode(0o600)) {
+            Err(Errno::EXIST) => {}
+            opened => return Ok((name, opened?)),
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::AlreadyExists))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::edited;
+    use super::{edited, put};
+    use std::ffi::OsStr;
+    use std::fs::File;
+
+    #[test]
+    fn files_that_are_written_at_the_same_time_have_their_own_text() {
+        const FILES: usize = 1000;
+        let place = tempfile::tempdir().expect("a directory");
+        let directory = File::open(place.path()).expect("it is there");
+        let text = |who: &str, number: usize| format!("{who} {number} ").repeat(50);
+        let write = |who: &str| {
+            for number in 0..FILES {
+                let name = format!("{who}-{number}");
+                let put = put(&directory, OsStr::new(&name), &text(who, number), 0o644);
+                put.unwrap_or_else(|error| panic!("{name}: {error}"));
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| write("one"));
+            write("other");
+        });
+        for who in ["one", "other"] {
+            for number in 0..FILES {
+                let name = format!("{who}-{number}");
+                let read = std::fs::read_to_string(place.path().join(&name)).expect("written");
+                assert!(read == text(who, number), "{name} has the text of another: {read}");
+            }
+        }
+        let count = std::fs::read_dir(place.path()).expect("readable").count();
+        assert_eq!(count, 2 * FILES, "something is left");
+    }
 
     #[test]
     fn an_edit_needs_one_exact_match() {

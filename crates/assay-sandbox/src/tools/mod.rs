@@ -15,6 +15,9 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+/// Tools that change nothing.
+const LOOKING: [&str; 3] = ["read", "glob", "grep"];
+
 /// What a tool answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolResult {
@@ -54,6 +57,12 @@ impl Tools {
     /// What there is to call, in the words for a model.
     pub fn definitions() -> Vec<ToolDefinition> {
         definitions::all()
+    }
+
+    /// Whether a tool only looks: such calls can be made at the same time. All others change what
+    /// the next one finds, so that their order counts.
+    pub fn only_looks(name: &str) -> bool {
+        LOOKING.contains(&name)
     }
 
     /// Calls a tool. What the model did wrong, and what its programs did, is in the result.

@@ -6,7 +6,7 @@
 use crate::error::ApiError;
 use saphyr_parser::{Event, Parser};
 use std::collections::BTreeSet;
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read, Seek, Write};
 
 /// Files of a skill.
 pub const FILES_MAX: usize = 500;
@@ -141,18 +141,23 @@ fn unzip(bytes: &[u8]) -> Result<Files, ApiError> {
     Ok(files)
 }
 
-/// A zip of the files, below one folder.
+/// Writes a zip of the files, below one folder. No more than a piece of one is held at a time.
 ///
 /// # Errors
-/// If they cannot be packed.
-pub fn pack(folder: &str, files: &Files) -> std::io::Result<Vec<u8>> {
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (path, bytes) in files {
+/// If they cannot be read or packed.
+pub fn pack<R: Read, W: Write + Seek>(
+    folder: &str,
+    files: impl IntoIterator<Item = std::io::Result<(String, R)>>,
+    to: W,
+) -> std::io::Result<W> {
+    let mut archive = zip::ZipWriter::new(to);
+    for file in files {
+        let (path, mut bytes) = file?;
         let options = zip::write::SimpleFileOptions::default();
         archive.start_file(format!("{folder}/{path}"), options)?;
-        archive.write_all(bytes)?;
+        std::io::copy(&mut bytes, &mut archive)?;
     }
-    Ok(archive.finish()?.into_inner())
+    Ok(archive.finish()?)
 }
 
 /// The name and the description that stand between the first two lines of dashes.
@@ -216,6 +221,11 @@ mod tests {
 
     fn part(path: &str, text: &str) -> (String, Vec<u8>) {
         (path.to_string(), text.as_bytes().to_vec())
+    }
+
+    fn pack(folder: &str, files: &Files) -> std::io::Result<Vec<u8>> {
+        let files = files.iter().map(|(path, bytes)| Ok((path.clone(), bytes.as_slice())));
+        super::pack(folder, files, Cursor::new(Vec::new())).map(Cursor::into_inner)
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! How sessions end, and how they are taken up again: archive, delete, restart.
 
-use super::equip::strip;
 use super::idempotency::keys_of_path;
 use super::reply::Reply;
 use super::serve::{App, Call};
@@ -76,7 +75,7 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
         .await?;
     let (wire, outputs) = gone;
     // What stays behind goes at the next start.
-    let _left = strip(app, &place).await;
+    let _left = app.arranger.arrange(&place).await;
     for output in outputs {
         let _left = tokio::fs::remove_file(app.objects.join(output)).await;
     }

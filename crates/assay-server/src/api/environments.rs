@@ -67,7 +67,9 @@ fn parse_config(config: Value) -> Result<Value, ApiError> {
     }
     if let Some(packages) = fields.value("packages") {
         let mut packages = Fields::of(packages, "config.packages")?;
-        packages.take("type");
+        if packages.text("type", NAME_MAX)?.is_some_and(|kind| kind != "packages") {
+            return Err(packages.bad("type", "must be packages"));
+        }
         for manager in MANAGERS {
             if !packages.array(manager)?.is_empty() {
                 let what = "must be empty: this server cannot install packages";

@@ -13,6 +13,7 @@ use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::placing::{self, Mount};
 use crate::store::{Resource, SessionKey, SessionSkill, Stored, folder};
+use crate::trees;
 use assay_session::prefix;
 use serde_json::Value;
 
@@ -57,17 +58,19 @@ pub async fn equip(
     if equipment.is_empty() {
         return Ok(equipment);
     }
-    let directory = app.place(key);
+    let directory = app.arranger.place(key);
     let (objects, skills, resources) =
         (app.objects.clone(), app.skills.clone(), equipment.resources.clone());
     blocking(move || {
         let place = || {
             for resource in &resources {
                 placing::stage(&objects.join(&resource.file_id), &directory, &resource.id)?;
-                placing::settle(&directory, &Mount::from(resource))?;
             }
+            // Nobody knows of the session yet: its files can be where they belong before it is.
+            let mounts: Vec<Mount> = resources.iter().map(Mount::from).collect();
+            placing::arrange(&directory, &mounts, |_| false)?;
             for version in &versions {
-                placing::place_skill(&skills.join(&version.id), &directory, &version.name)?;
+                trees::place_skill(&skills.join(&version.id), &directory, &version.name)?;
             }
             Ok(())
         };
@@ -128,13 +131,4 @@ async fn find_skills(
         found.push(version);
     }
     Ok(found)
-}
-
-/// Takes away what was copied for a session that did not come to be, or is gone.
-///
-/// # Errors
-/// If the disk refuses.
-pub async fn strip(app: &App, key: &SessionKey) -> Result<(), ApiError> {
-    let directory = app.place(key);
-    blocking(move || placing::remove(&directory)).await
 }

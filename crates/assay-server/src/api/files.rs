@@ -10,6 +10,7 @@ use super::resources::blocking;
 use super::serve::{ApiVersion, App, Call};
 use super::upload::{Part, read_parts};
 use crate::error::ApiError;
+use crate::limits::Kind;
 use crate::names::now_ms;
 use crate::store::{Stored, fields_of, folder};
 use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
@@ -158,10 +159,19 @@ pub async fn content(app: &App, call: Call) -> Result<Reply, ApiError> {
     if found.wire.get("downloadable") != Some(&Value::Bool(true)) {
         return Err(ApiError::invalid(format!("File '{id}' is not downloadable")));
     }
+    let place = app.admission.enter(Kind::Download, &call.workspace)?;
+    let object = app.objects.join(&id);
+    let opened = blocking(move || {
+        let open = || {
+            let file = std::fs::File::open(object)?;
+            let length = file.metadata()?.len();
+            Ok::<_, std::io::Error>((file, length))
+        };
+        Ok(open().ok())
+    });
     // It may have been replaced a moment ago.
-    let bytes = tokio::fs::read(app.objects.join(&id)).await.map_err(|_| missing(&id))?;
-    let body = Body::from(bytes);
-    Ok(Reply { status: 200, content_type: "application/octet-stream", headers: Vec::new(), body })
+    let (file, length) = opened.await?.ok_or_else(|| missing(&id))?;
+    Ok(Reply::file(file, length, "application/octet-stream").holding(place))
 }
 
 /// `DELETE /v1/files/{id}`

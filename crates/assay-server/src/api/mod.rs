@@ -3,6 +3,7 @@
 mod agents;
 mod auth;
 mod bundle;
+mod counted;
 mod credential;
 mod credentials;
 mod endings;
@@ -13,6 +14,7 @@ mod fields;
 mod files;
 mod idempotency;
 mod models;
+mod mounting;
 mod mounts;
 mod openapi;
 mod page;
@@ -45,4 +47,5 @@ pub(crate) use agents::demo_agent;
 #[cfg(test)]
 pub(crate) use credential::purge;
 pub(crate) use environments::demo_environment;
+pub(crate) use resources::disk_trouble;
 pub(crate) use serve::authenticate;

@@ -10,11 +10,12 @@ use assay_ledger::keyed::{KeyRange, Order, Pair, Store};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Pairs that are looked through at once.
 const SCAN_PAGE: usize = 500;
-const CURSOR_VERSION: u32 = 1;
+const CURSOR_VERSION: u32 = 2;
 const CURSOR_BYTES_MAX: usize = 2048;
 
 /// Which page of which list.
@@ -51,6 +52,7 @@ struct Cursor {
     ascending: bool,
     /// Away from what follows.
     back: bool,
+    /// The hash of what the list is filtered by: that may be longer than any address.
     filter: String,
 }
 
@@ -167,7 +169,7 @@ impl Wanted {
         if cursor.ascending != (self.order == Order::Ascending) {
             return Err(ApiError::invalid("page token order does not match request"));
         }
-        match cursor.filter == self.filter {
+        match cursor.filter == self.filter_hash() {
             true => Ok(cursor),
             false => Err(ApiError::invalid("page token filters do not match request")),
         }
@@ -179,9 +181,13 @@ impl Wanted {
             at: key.rsplit('/').next().unwrap_or_default().to_string(),
             ascending: self.order == Order::Ascending,
             back,
-            filter: self.filter.clone(),
+            filter: self.filter_hash(),
         };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&cursor).unwrap_or_default())
+    }
+
+    fn filter_hash(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(self.filter.as_bytes()))
     }
 }
 

@@ -1,9 +1,15 @@
 //! Answers.
 
-use axum::body::Body;
+use super::counted::counted;
+use crate::limits::Place;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::Value;
+use tokio::io::AsyncReadExt;
+
+/// How much of a file is held at a time for one who reads it.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// An answer before it becomes one of HTTP.
 #[derive(Debug)]
@@ -34,13 +40,27 @@ impl Reply {
         }
     }
 
-    /// 200 with bytes.
-    pub fn bytes(bytes: Vec<u8>) -> Reply {
+    /// 200 with a file of this length, which is read while it is sent.
+    pub fn file(file: std::fs::File, length: u64, content_type: &'static str) -> Reply {
+        let file = tokio::fs::File::from_std(file);
+        let pieces = futures_util::stream::try_unfold(file, |mut file| async move {
+            let mut piece = Vec::with_capacity(PIECE_BYTES);
+            (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
+            let has_more = !piece.is_empty();
+            Ok::<_, std::io::Error>(has_more.then(|| (Bytes::from(piece), file)))
+        });
         Reply {
-            content_type: "application/octet-stream",
-            body: Body::from(bytes),
-            ..Reply::text(String::new())
+            status: 200,
+            content_type,
+            headers: vec![("content-length", length.to_string())],
+            body: Body::from_stream(pieces),
         }
+    }
+
+    /// The same, which keeps a place until all of it is sent.
+    pub fn holding(mut self, place: Place) -> Reply {
+        self.body = counted(self.body, place);
+        self
     }
 
     /// With the id that every answer has.

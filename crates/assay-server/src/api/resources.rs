@@ -1,25 +1,29 @@
 //! Files in sessions: list, add, look, take away.
 //!
 //! What is added is a copy: what happens to the upload later is not seen. Why a record never stands
-//! without its bytes: [`crate::placing`].
+//! without its bytes, nor bytes where tools look without their record: [`crate::placing`].
 
 use super::fields::Fields;
-use super::mounts::{BYTES_MAX, FILES_MAX, UPLOADS, check_place, parse_resource, too_many};
+use super::mounting::{mount, unmount};
+use super::mounts::{BYTES_MAX, UPLOADS, parse_resource};
 use super::page::short_page;
 use super::reply::Reply;
 use super::serve::{App, Call};
-use super::sessions::{load_unit, missing};
+use super::sessions::missing;
+use crate::arranging::Arranger;
 use crate::error::ApiError;
 use crate::log::log;
 use crate::names::now_ms;
-use crate::placing::{self, Mount};
-use crate::store::{Resource, SessionKey, SessionRecord, Stored, Unit, folder};
+use crate::placing::Mount;
+use crate::store::{Resource, SessionKey, SessionRecord, Stored, folder};
 use assay_session::{prefix, rfc3339};
 use axum::body::Bytes;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-const NO_RESOURCE: &str = "Session resource not found";
+/// What is said of one that is not there.
+pub const NO_RESOURCE: &str = "Session resource not found";
 
 /// What clients see.
 pub fn wire(resource: &Resource) -> Value {
@@ -69,50 +73,11 @@ pub async fn add(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError> 
     app.reader.session_state(&key).await?;
     let size_bytes = size_of(app.reader.get(file_at).await?, "", &wanted.file_id)?;
     let id = app.names.next(prefix::RESOURCE);
-    let directory = app.place(&key);
-    let (object, copy, name) = (app.objects.join(&wanted.file_id), directory.clone(), id.clone());
-    blocking(move || placing::stage(&object, &copy, &name)).await?;
-    let now = now_ms();
+    let (object, created_ms) = (app.objects.join(&wanted.file_id), now_ms());
     let resource =
-        Resource { id, file_id: wanted.file_id, path: wanted.path, size_bytes, created_ms: now };
-    let (place, made) = (directory.clone(), resource.clone());
-    let added = app.kernel.run(move |unit| insert(unit, &key, &place, made)).await;
-    if added.as_ref().is_err_and(|error| !error.is_unknown) {
-        blocking(move || {
-            placing::discard(&directory, &resource.id);
-            Ok(())
-        })
-        .await?;
-    }
-    added.map(|wire| Reply::json(&wire))
-}
-
-fn insert(
-    unit: &mut Unit,
-    key: &SessionKey,
-    directory: &Path,
-    resource: Resource,
-) -> Result<Value, ApiError> {
-    let mut record = modifiable(unit, key)?;
-    if record.resources.len() >= FILES_MAX {
-        return Err(too_many());
-    }
-    check_place(&resource.path, record.resources.iter().map(|other| other.path.as_str()))?;
-    check_bytes(record.resources.iter().chain([&resource]).map(|one| one.size_bytes))?;
-    placing::settle(directory, &Mount::from(&resource)).map_err(disk_trouble)?;
-    let wire = wire(&resource);
-    record.resources.push(resource);
-    record.updated_ms = now_ms();
-    unit.put(key.at(folder::SESSIONS), &record)?;
-    Ok(wire)
-}
-
-fn modifiable(unit: &mut Unit, key: &SessionKey) -> Result<SessionRecord, ApiError> {
-    let (record, _) = load_unit(unit, key)?;
-    match record.archived_ms {
-        None => Ok(record),
-        Some(_) => Err(ApiError::invalid("Cannot modify archived session")),
-    }
+        Resource { id, file_id: wanted.file_id, path: wanted.path, size_bytes, created_ms };
+    let added = mount(&app.kernel, &app.arranger, &key, object, resource).await?;
+    Ok(Reply::json(&added))
 }
 
 /// Disks may take their time.
@@ -162,51 +127,24 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
 pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
     call.query.finish()?;
     let key = SessionKey { workspace: call.workspace, id: call.id };
-    let directory = app.place(&key);
-    let (id, place) = (call.child.clone(), directory.clone());
-    app.kernel
-        .run(move |unit| {
-            let mut record = modifiable(unit, &key)?;
-            let index = record.resources.iter().position(|one| one.id == call.child);
-            let index = index.ok_or_else(|| ApiError::not_found(NO_RESOURCE))?;
-            let gone = record.resources.remove(index);
-            placing::unsettle(&place, &Mount::from(&gone)).map_err(disk_trouble)?;
-            record.updated_ms = now_ms();
-            unit.put(key.at(folder::SESSIONS), &record)
-        })
-        .await?;
-    let name = id.clone();
-    blocking(move || {
-        placing::discard(&directory, &name);
-        Ok(())
-    })
-    .await?;
-    Ok(Reply::json(&json!({"id": id, "type": "session_resource_deleted"})))
+    unmount(&app.kernel, &app.arranger, &key, call.child.clone()).await?;
+    Ok(Reply::json(&json!({"id": call.child, "type": "session_resource_deleted"})))
 }
 
-/// Takes directories away that no session has, and mends the others, all from before this start.
+/// Takes directories away that no session has, and arranges the others, all from before this
+/// start.
 ///
 /// # Errors
 /// If the store or a directory cannot be read.
-pub async fn sweep_workspaces(
-    reader: &crate::store::Reader,
-    workspaces: PathBuf,
-) -> Result<(), ApiError> {
-    for (key, directory) in blocking(move || session_places(&workspaces)).await? {
-        let record: Option<SessionRecord> = reader.get(key.at(folder::SESSIONS)).await?;
-        blocking(move || match record {
-            None => placing::remove(&directory),
-            Some(record) => {
-                let mounts: Vec<Mount> = record.resources.iter().map(Mount::from).collect();
-                placing::mend(&directory, &mounts)
-            }
-        })
-        .await?;
+pub async fn sweep_workspaces(arranger: &Arc<Arranger>) -> Result<(), ApiError> {
+    let workspaces = arranger.workspaces().to_path_buf();
+    for key in blocking(move || session_places(&workspaces)).await? {
+        arranger.arrange(&key).await?;
     }
     Ok(())
 }
 
-fn session_places(root: &Path) -> std::io::Result<Vec<(SessionKey, PathBuf)>> {
+fn session_places(root: &Path) -> std::io::Result<Vec<SessionKey>> {
     let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     let mut found = Vec::new();
     for workspace in std::fs::read_dir(root)? {
@@ -215,9 +153,7 @@ fn session_places(root: &Path) -> std::io::Result<Vec<(SessionKey, PathBuf)>> {
             continue;
         }
         for session in std::fs::read_dir(workspace.path())? {
-            let session = session?;
-            let key = SessionKey { workspace: name(&workspace), id: name(&session) };
-            found.push((key, session.path()));
+            found.push(SessionKey { workspace: name(&workspace), id: name(&session?) });
         }
     }
     Ok(found)

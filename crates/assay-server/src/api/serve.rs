@@ -10,6 +10,7 @@ use super::{
     agents, credentials, endings, environments, events, files, models, resources, sessions,
     skill_versions, skills, stream, validate, vaults,
 };
+use crate::arranging::Arranger;
 use crate::counters::Counters;
 use crate::engine::Engines;
 use crate::error::ApiError;
@@ -20,7 +21,7 @@ use crate::log::log;
 use crate::names::Names;
 use crate::oauth::Renewer;
 use crate::sealing::Sealer;
-use crate::store::{Kernel, Reader, SessionKey, workspace_of};
+use crate::store::{ApiKey, Kernel, Reader, find_key};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::request::Parts;
@@ -65,8 +66,8 @@ pub struct App {
     pub objects: PathBuf,
     /// Where the files of skills are.
     pub skills: PathBuf,
-    /// Where the directories of sessions are.
-    pub workspaces: PathBuf,
+    /// Has the directories of sessions.
+    pub(crate) arranger: Arc<Arranger>,
     /// Seals secrets.
     pub sealer: Arc<Sealer>,
     /// Renews them.
@@ -84,6 +85,8 @@ pub struct App {
 pub struct Call {
     /// Whose data.
     pub workspace: String,
+    /// The id of the key that opened it.
+    pub key_id: String,
     /// The id in the path.
     pub id: String,
     /// The id of something within it.
@@ -96,13 +99,6 @@ pub struct Call {
     pub headers: HeaderMap,
     /// Which contract.
     pub version: ApiVersion,
-}
-
-impl App {
-    /// The directory of a session.
-    pub fn place(&self, key: &SessionKey) -> PathBuf {
-        self.workspaces.join(&key.workspace).join(&key.id)
-    }
 }
 
 impl Call {
@@ -155,13 +151,15 @@ async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<
     // It is taken before the first question to the store.
     let needs_place = matches!(route.gate, Gate::Key | Gate::Managed);
     let mut place = needs_place.then(|| app.admission.enter(Kind::Request, "")).transpose()?;
-    let (workspace, version) = admit(app, &route, &parts.headers).await?;
+    let (key, version) = admit(app, &route, &parts.headers).await?;
+    let (workspace, key_id) = key.map(|key| (key.workspace, key.id)).unwrap_or_default();
     if let Some(place) = &mut place {
         app.admission.ask(&workspace, Instant::now())?;
         place.belongs_to(&workspace)?;
     }
     let call = Call {
         workspace,
+        key_id,
         id,
         child,
         path: parts.uri.path().to_string(),
@@ -169,20 +167,39 @@ async fn handle(app: &Arc<App>, found: Found, request: Request<Body>) -> Result<
         headers: parts.headers,
         version,
     };
-    let answered = dispatch(app, route.endpoint, call, body).await;
-    drop(place);
-    answered
+    let (app, endpoint) = (app.clone(), route.endpoint);
+    let work = async move {
+        let reply = dispatch(&app, endpoint, call, body).await?;
+        Ok(match place {
+            // A stream has a place of its own, for as long as it is open.
+            Some(place) if endpoint != Endpoint::EventStream => reply.holding(place),
+            _ => reply,
+        })
+    };
+    match route.method {
+        "GET" => work.await,
+        _ => to_its_end(work).await,
+    }
 }
 
-/// The workspace that the key of a request opens.
-pub async fn authenticate(app: &App, headers: &HeaderMap) -> Result<String, ApiError> {
+/// Does what changes something, also if the client goes away meanwhile: whoever has begun to copy
+/// something takes it away again if nothing comes of it.
+async fn to_its_end(
+    work: impl Future<Output = Result<Reply, ApiError>> + Send + 'static,
+) -> Result<Reply, ApiError> {
+    // What it panicked with is in the log.
+    tokio::spawn(work).await.unwrap_or_else(|_| Err(ApiError::internal()))
+}
+
+/// The key of a request, if it opens something.
+pub async fn authenticate(app: &App, headers: &HeaderMap) -> Result<ApiKey, ApiError> {
     let bearer = header(headers, "authorization").and_then(|text| text.split_once(' '));
     let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     let bearer = bearer.map(|(_, key)| key);
     let key = header(headers, "x-api-key").or(bearer).map(str::trim);
     let key = key.filter(|key| !key.is_empty()).ok_or_else(ApiError::unauthenticated)?.to_string();
-    let workspace = workspace_of(&app.reader, &key).await?;
-    workspace.ok_or_else(ApiError::unauthenticated)
+    let found = find_key(&app.reader, &key).await?;
+    found.ok_or_else(ApiError::unauthenticated)
 }
 
 /// Whether a request comes from this machine, and not for somebody else.
@@ -198,11 +215,11 @@ async fn admit(
     app: &App,
     route: &Route,
     headers: &HeaderMap,
-) -> Result<(String, ApiVersion), ApiError> {
+) -> Result<(Option<ApiKey>, ApiVersion), ApiError> {
     if matches!(route.gate, Gate::Open | Gate::Local) {
-        return Ok((String::new(), ApiVersion::V2026));
+        return Ok((None, ApiVersion::V2026));
     }
-    let workspace = authenticate(app, headers).await?;
+    let key = authenticate(app, headers).await?;
     let betas = headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
     let opens = |beta: &str| beta.trim() == MANAGED_BETA;
     if route.gate == Gate::Managed && !betas.flat_map(|list| list.split(',')).any(opens) {
@@ -217,10 +234,10 @@ async fn admit(
     };
     match headers.get("anthropic-workspace-id") {
         // A key opens one workspace; whoever means another one would work in the wrong place.
-        Some(meant) if meant.as_bytes() != workspace.as_bytes() => {
+        Some(meant) if meant.as_bytes() != key.workspace.as_bytes() => {
             Err(ApiError::invalid("anthropic-workspace-id: the key does not belong to it"))
         }
-        _ => Ok((workspace, *version)),
+        _ => Ok((Some(key), *version)),
     }
 }
 

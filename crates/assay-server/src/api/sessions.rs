@@ -1,7 +1,7 @@
 //! Sessions: begin, look, change.
 
 use super::agents::{agent_key, find_agent};
-use super::equip::{Equipment, equip, strip};
+use super::equip::{Equipment, equip};
 use super::events::{parse_events, send_events};
 use super::fields::Fields;
 use super::idempotency::{Guard, guard, is_answered, once};
@@ -55,7 +55,7 @@ pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
             "cache_read_input_tokens": usage.cache_read_input_tokens,
             "cache_creation": if cached == 0 { Value::Null } else { cache },
             "active_seconds": active_s,
-            "list_cost": null,
+            "list_cost": state.cost.wire(),
             "server_tool_use": null,
         },
         "stats": {"active_seconds": active_s, "duration_seconds": duration_s},
@@ -178,7 +178,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     };
     if has_copies && !may_be_there {
         // What stays behind goes at the next start.
-        let _left = strip(app, &key).await;
+        let _left = app.arranger.arrange(&key).await;
     }
     made.map(Reply::text)
 }

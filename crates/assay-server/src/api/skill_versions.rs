@@ -9,12 +9,16 @@ use super::skills::{
     Skill, SkillVersion, VersionName, forget, insert, listed, missing, receive, version_key,
 };
 use crate::error::ApiError;
+use crate::limits::Kind;
 use crate::names::now_ms;
-use crate::placing;
 use crate::store::{folder, read_record};
+use crate::trees;
 use assay_ledger::keyed::{KeyRange, Order, Store};
 use axum::body::Body;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
 
 /// Versions of a skill.
 const VERSIONS_MAX: usize = 100;
@@ -118,10 +122,24 @@ pub async fn get(app: &App, mut call: Call) -> Result<Reply, ApiError> {
 pub async fn content(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     std::mem::take(&mut call.query).finish()?;
     let version = version_of(app, &call).await?;
-    let tree = app.skills.join(&version.id);
-    let name = version.name;
-    let zip = blocking(move || pack(&name, &placing::read_tree(&tree)?)).await?;
-    Ok(Reply { content_type: "application/zip", ..Reply::bytes(zip) })
+    let place = app.admission.enter(Kind::Download, &call.workspace)?;
+    let (tree, name) = (app.skills.join(&version.id), version.name);
+    let zip = app.skills.join(app.names.next(&format!("{}_zip_", version.id)));
+    let packed = blocking(move || trees::unless_retired(&tree, || pack_tree(&name, &tree, &zip)));
+    let (file, length) = packed.await?;
+    Ok(Reply::file(file, length, "application/zip").holding(place))
+}
+
+/// A zip that has no name any more, and its length: it goes with the last who has it open.
+fn pack_tree(name: &str, tree: &Path, zip: &Path) -> std::io::Result<(File, u64)> {
+    let file = File::options().read(true).write(true).create_new(true).open(zip)?;
+    std::fs::remove_file(zip)?;
+    let files = trees::paths(tree)?.into_iter();
+    let files = files.map(|path| File::open(tree.join(&path)).map(|file| (path, file)));
+    let mut file = pack(name, files, file)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    Ok((file, length))
 }
 
 /// `DELETE /v1/skills/{id}/versions/{child}`: sessions that have it keep their copy.

@@ -11,8 +11,8 @@ use super::serve::{ApiVersion, App, Call};
 use super::upload::{Part, read_parts};
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::placing;
 use crate::store::{Unit, folder};
+use crate::trees;
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{prefix, rfc3339};
 use axum::body::Body;
@@ -143,14 +143,14 @@ pub async fn receive(
         created_ms: now,
     };
     let tree = app.skills.join(&version.id);
-    blocking(move || placing::write_tree(&tree, &bundle.files)).await?;
+    blocking(move || trees::write_tree(&tree, &bundle.files)).await?;
     Ok((title, version))
 }
 
 /// Takes files away that no record names.
 pub async fn forget(app: &App, version_id: &str) -> Result<(), ApiError> {
     let tree = app.skills.join(version_id);
-    blocking(move || placing::retire(&tree)).await
+    blocking(move || trees::retire(&tree)).await
 }
 
 /// `POST /v1/skills`

@@ -2,24 +2,25 @@
 //!
 //! Each turn is a run of the program in the workspace of the session. It begins with a fresh
 //! context, so it is told what was said before. The operator chose it and it works as the server's
-//! user with the network of the machine: the kernel keeps it from writing elsewhere, no more.
+//! user with the network of the machine. The kernel keeps it from writing elsewhere, and from
+//! reading what is the server's and what is of other sessions.
 
 use super::host::{Host, Stop};
 use super::memory::{Entry, Message, Role, merged, recall};
 use super::options::{AcpConfig, EngineError};
+use super::prices::nanos_of_dollars;
 use super::toolbox::cut;
 use super::{Engine, Turn};
 use crate::log::log;
 use assay_agent::{
-    Agent, AgentConfig, AgentEvent, Cancel, Helper, Outcome, ProcessAgent, Protection, Ran,
-    Sandbox, Task, probe,
+    Agent, AgentConfig, AgentEvent, Cancel, Helper, Hidden, Outcome, ProcessAgent, Protection, Ran,
+    Sandbox, Task, probe, probe_hiding,
 };
 use assay_sandbox::ProviderKind;
 use assay_session::{ErrorKind, EventId, RetryStatus, Said, SessionError, Usage};
 use serde_json::{Map, Value, json};
-use std::collections::VecDeque;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::oneshot;
@@ -39,33 +40,39 @@ const DEEDS_MAX: usize = 10_000;
 pub struct AcpEngine {
     agent: Arc<ProcessAgent>,
     sandbox: Sandbox,
+    /// What is none of its business, but for the directories of its session.
+    hidden: Vec<PathBuf>,
 }
 
 impl AcpEngine {
-    /// A program of this configuration.
+    /// A program of this configuration, that cannot read these places.
     ///
     /// # Errors
-    /// If it is not there, or nothing could keep it from writing elsewhere.
+    /// If it is not there, or nothing could keep it from writing elsewhere, or from reading there.
     pub fn new(
         name: &str,
         config: AcpConfig,
         kind: ProviderKind,
+        hidden: Vec<PathBuf>,
     ) -> Result<AcpEngine, EngineError> {
         let program = config.command.first().cloned().unwrap_or_default();
         if !is_there(&program) {
             return Err(EngineError::NoProgram { name: name.to_string(), program });
         }
+        let unprotected = |why| EngineError::Unprotected { name: name.to_string(), why };
         let sandbox = match (kind, probe()) {
             (ProviderKind::None, _) => Sandbox::Off,
-            (ProviderKind::Local, Protection::Landlock { .. }) => Sandbox::Required,
-            (ProviderKind::Local, Protection::None { why }) => {
-                return Err(EngineError::Unprotected { name: name.to_string(), why });
+            (ProviderKind::Local, Protection::Landlock { .. }) => {
+                let all = Hidden { places: hidden.clone(), shown: Vec::new() };
+                probe_hiding(&all).map_err(unprotected)?;
+                Sandbox::Required
             }
+            (ProviderKind::Local, Protection::None { why }) => return Err(unprotected(why)),
         };
         let helper = Helper::this_program().map_err(EngineError::ThisProgram)?;
         let engine = assay_agent::Engine::Acp { command: config.command };
         let config = AgentConfig { engine, env: config.env, writable: config.writable };
-        Ok(AcpEngine { agent: Arc::new(ProcessAgent::new(config, helper)), sandbox })
+        Ok(AcpEngine { agent: Arc::new(ProcessAgent::new(config, helper)), sandbox, hidden })
     }
 }
 
@@ -84,8 +91,8 @@ fn is_there(program: &str) -> bool {
 
 impl Engine for AcpEngine {
     fn play(&self, host: Host) -> Turn {
-        let (agent, sandbox) = (self.agent.clone(), self.sandbox);
-        Box::pin(async move { play(agent, sandbox, host).await })
+        let (agent, sandbox, hidden) = (self.agent.clone(), self.sandbox, self.hidden.clone());
+        Box::pin(async move { play(agent, sandbox, hidden, host).await })
     }
 }
 
@@ -93,7 +100,12 @@ fn failed(kind: ErrorKind, message: String, retry_status: RetryStatus) -> Said {
     Said::Failed(SessionError::new(kind, message, retry_status))
 }
 
-async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Result<(), Stop> {
+async fn play(
+    agent: Arc<ProcessAgent>,
+    sandbox: Sandbox,
+    places: Vec<PathBuf>,
+    mut host: Host,
+) -> Result<(), Stop> {
     if host.text.trim().is_empty() {
         let what = "this agent reads text, and the message has none".to_string();
         return host.end(vec![failed(ErrorKind::UnknownError, what, RetryStatus::Terminal)]).await;
@@ -109,6 +121,7 @@ async fn play(agent: Arc<ProcessAgent>, sandbox: Sandbox, mut host: Host) -> Res
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.sandbox = sandbox;
+    task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
     // Dropped with the turn, whatever ends it.
     let cancel = CancelOnDrop(task.cancel.clone());
     let Some(held) = host.room.hold().await else { return Err(Stop::Stale) };
@@ -200,8 +213,10 @@ struct Listener {
     /// How often it did something else.
     deeds: usize,
     is_thinking: bool,
-    tools: VecDeque<EventId>,
+    /// Calls that have no result, oldest first, with what the program calls them.
+    tools: Vec<(Option<String>, EventId)>,
     usage: Usage,
+    cost_nanos: Option<u64>,
     failure: Option<String>,
 }
 
@@ -238,7 +253,9 @@ impl Listener {
                 said.push(Said::Thinking);
                 host.say(said).await?;
             }
-            AgentEvent::ToolUse { name, detail } => {
+            // A call that is told again is the same one.
+            AgentEvent::ToolUse { id, .. } if id.is_some() && self.is_open(&id) => {}
+            AgentEvent::ToolUse { id, name, detail } => {
                 let mut said = self.flush(host);
                 let mut input = Map::new();
                 if !detail.is_empty() {
@@ -246,11 +263,10 @@ impl Listener {
                 }
                 said.push(Said::ToolUse { server: None, name, input });
                 let events = host.say(said).await?;
-                self.tools.extend(events.last().map(|event| event.id.clone()));
+                self.tools.extend(events.last().map(|event| (id, event.id.clone())));
             }
-            AgentEvent::ToolResult { ok } => {
-                // The protocol's words do not say which one: the oldest that is open.
-                if let Some(call) = self.tools.pop_front() {
+            AgentEvent::ToolResult { id, ok } => {
+                if let Some(call) = self.ended(&id) {
                     let text = if ok { "done" } else { "failed" };
                     let content = vec![json!({"type": "text", "text": text})];
                     host.say(vec![Said::ToolResult { call, content, is_error: !ok }]).await?;
@@ -264,12 +280,23 @@ impl Listener {
                     cache_read_input_tokens: cached,
                     cache_creation_input_tokens: 0,
                 };
+                self.cost_nanos = usage.cost_usd.and_then(nanos_of_dollars);
             }
             AgentEvent::Failed { message, .. } => self.failure = Some(message),
             AgentEvent::Finished { ok: false, message } => self.failure = Some(message),
             _ => {}
         }
         Ok(())
+    }
+
+    fn is_open(&self, id: &Option<String>) -> bool {
+        self.tools.iter().any(|(open, _)| open == id)
+    }
+
+    /// The call that has ended: the oldest of those with this name, or without any if it has none.
+    fn ended(&mut self, id: &Option<String>) -> Option<EventId> {
+        let index = self.tools.iter().position(|(open, _)| open == id)?;
+        Some(self.tools.remove(index).1)
     }
 
     fn add(&mut self, text: &str) {
@@ -306,7 +333,8 @@ impl Listener {
             }
         };
         let is_error = end != Said::Finished;
-        said.extend([Said::RequestEnd { is_error, usage: self.usage }, end]);
+        let (usage, cost_nanos) = (self.usage, self.cost_nanos);
+        said.extend([Said::RequestEnd { is_error, usage, cost_nanos }, end]);
         host.end(said).await
     }
 }

@@ -4,8 +4,9 @@ use super::Engines;
 use super::host::{Host, Luggage, Stop, Voice};
 use super::keyring::Keyring;
 use super::memory::Entry;
-use super::outputs::Kept;
+use super::outputs::Outputs;
 use super::room::Room;
+use crate::arranging::Arranger;
 use crate::error::ApiError;
 use crate::net::Reach;
 use crate::store::{SessionRecord, SessionSkill, Stored, folder};
@@ -19,6 +20,8 @@ use tokio::sync::{mpsc, oneshot};
 
 const NOT_ALLOWED: &str = "this session is not allowed here any more";
 const FAILED: &str = "the engine of this turn failed; the log of the server says why";
+const NO_FILES: &str =
+    "the files of this session could not be put in their place; the log of the server says why";
 const TOO_LARGE: &str = "the turn was ended: it had more to say in one event than can be kept";
 
 /// A turn that is played.
@@ -32,6 +35,8 @@ pub(super) struct Course {
     pub prompt: EventId,
     /// Where the files are that end holds.
     pub holds: PathBuf,
+    /// Puts the files of its session where its tools look.
+    pub arranger: Arc<Arranger>,
     /// Where its tools run, once it has begun.
     pub room: Arc<OnceLock<Arc<Room>>>,
 }
@@ -61,7 +66,7 @@ impl Course {
         answers: mpsc::UnboundedReceiver<(EventId, Answer)>,
         stopped: oneshot::Receiver<()>,
     ) -> Result<(), End> {
-        let Course { voice, engines, prompt, holds, room } = self;
+        let Course { voice, engines, prompt, holds, arranger, room } = self;
         let known = read_turn(&voice, &prompt).await?;
         let model = known.agent["model"]["id"].as_str().unwrap_or_default().to_string();
         // No other one stands in for it.
@@ -70,6 +75,8 @@ impl Course {
         // The server and the environment may allow less than when the session began.
         let allowed = engines.check_session(&known.agent, &known.config, &known.vault_ids);
         allowed.map_err(|error| End::Broken(format!("{NOT_ALLOWED}: {}", error.message)))?;
+        let settled = arranger.settle(&voice.key).await;
+        settled.map_err(|_| End::Broken(NO_FILES.to_string()))?;
         let reach = Reach::of(&known.config);
         let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach);
         let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
@@ -106,7 +113,7 @@ async fn watched(turn: impl Future<Output = Result<(), End>> + Send + 'static) -
 }
 
 /// Ends a turn that did not end itself, as soon as there is a disk: nobody else would.
-async fn finish(voice: &Voice, end: End, outputs: Option<Vec<Kept>>) {
+async fn finish(voice: &Voice, end: End, mut outputs: Option<Outputs>) {
     if let End::Broken(why) = end {
         // What stopped in the middle of its turn has to end it, too.
         let error = SessionError::new(ErrorKind::UnknownError, why.clone(), RetryStatus::Terminal);
@@ -117,6 +124,7 @@ async fn finish(voice: &Voice, end: End, outputs: Option<Vec<Kept>>) {
         let mut ended = voice.persist(input.clone(), luggage).await;
         if matches!(ended, Err(Stop::Broken | Stop::TooLarge)) {
             // An end without what it leaves is better than none.
+            voice.discard_unless_kept(&ended, outputs.take()).await;
             ended = voice.persist(input, Luggage::default()).await;
         }
         if ended != Err(Stop::Stale) {
@@ -125,8 +133,9 @@ async fn finish(voice: &Voice, end: End, outputs: Option<Vec<Kept>>) {
     }
     // Nothing of the engine is left: what came after the interrupt may begin. If there was none,
     // nobody waits for this.
-    let luggage = Luggage { memory: voice.ending(Entry::Interrupted), outputs };
-    let _nobody = voice.persist(Input::Aborted(voice.turn.clone()), luggage).await;
+    let luggage = Luggage { memory: voice.ending(Entry::Interrupted), outputs: outputs.clone() };
+    let ended = voice.persist(Input::Aborted(voice.turn.clone()), luggage).await;
+    voice.discard_unless_kept(&ended, outputs).await;
 }
 
 /// Why a turn ended that did not end itself.

@@ -37,12 +37,16 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Puts them together, with the directory of the directories of sessions. What one of them
-    /// lacks is found out here, not in a turn.
+    /// Puts them together, with the directory of the directories of sessions, and what no agent may
+    /// read but for those. What one of them lacks is found out here, not in a turn.
     ///
     /// # Errors
     /// With what is missing.
-    pub fn new(options: EngineOptions, workspaces: PathBuf) -> Result<Engines, EngineError> {
+    pub fn new(
+        options: EngineOptions,
+        workspaces: PathBuf,
+        hidden: Vec<PathBuf>,
+    ) -> Result<Engines, EngineError> {
         let client = Client::new();
         let guard = Guard { origins: options.origins };
         let sandboxes = Sandboxes::new(
@@ -79,7 +83,7 @@ impl Engines {
                 max_tokens: None,
                 context_tokens: None,
                 brings_tools: true,
-                engine: Arc::new(AcpEngine::new(&id, agent, options.sandbox)?),
+                engine: Arc::new(AcpEngine::new(&id, agent, options.sandbox, hidden.clone())?),
                 id,
             });
         }

@@ -7,7 +7,7 @@
 use super::keyring::Keyring;
 use super::mcp::Servers;
 use super::memory::{Entry, end_key, entry_key};
-use super::outputs::{Kept, gather, replace};
+use super::outputs::{Outputs, gather, replace};
 use super::room::Room;
 use crate::error::ApiError;
 use crate::log::log;
@@ -44,7 +44,7 @@ pub(super) struct Luggage {
     /// Entries of the memory, by their keys.
     pub memory: Vec<(String, Entry)>,
     /// The files of the session, all of them, if they were looked at.
-    pub outputs: Option<Vec<Kept>>,
+    pub outputs: Option<Outputs>,
 }
 
 /// One run of one turn, and everything that it may write.
@@ -73,7 +73,7 @@ impl Voice {
                 unit.put(at, &entry)?;
             }
             let removed = match luggage.outputs {
-                Some(outputs) => replace(unit, &key, &outputs)?,
+                Some(outputs) => replace(unit, &key, &outputs.all)?,
                 None => Vec::new(),
             };
             Ok(Some((step, removed)))
@@ -138,10 +138,21 @@ impl Voice {
     }
 
     /// Closes the room of the turn, and gives the files that are in it afterwards.
-    pub async fn leave(&self, room: &Room) -> Option<Vec<Kept>> {
+    pub async fn leave(&self, room: &Room) -> Option<Outputs> {
         match room.close().await {
             true => gather(self, room).await,
             false => None,
+        }
+    }
+
+    /// Takes copies away that were made for a step which was not taken: nobody will name them.
+    /// Where it may have been taken they stay.
+    pub async fn discard_unless_kept<T>(&self, ended: &Result<T, Stop>, outputs: Option<Outputs>) {
+        let is_refused = matches!(ended, Err(Stop::Stale | Stop::TooLarge));
+        let new = outputs.filter(|_| is_refused).map(|outputs| outputs.new);
+        for id in new.into_iter().flatten() {
+            // What stays behind goes at the next start.
+            let _left = tokio::fs::remove_file(self.objects.join(id)).await;
         }
     }
 
@@ -233,7 +244,10 @@ impl Host {
         }
         let outputs = self.voice.leave(&self.room).await;
         let input = Input::Engine { turn: self.voice.turn.clone(), said };
-        self.voice.insist(input, Luggage { memory, outputs }).await.map(drop)
+        let luggage = Luggage { memory, outputs: outputs.clone() };
+        let ended = self.voice.insist(input, luggage).await;
+        self.voice.discard_unless_kept(&ended, outputs).await;
+        ended.map(drop)
     }
 
     /// The next answer.

@@ -7,12 +7,14 @@
 //! model = "small-2026"                     # what the endpoint calls it
 //! max_tokens = 8192                        # of one answer
 //! context_tokens = 200000                  # of one request, its answer included
+//! prices = { input = 3, output = 15 }      # US dollars for a million tokens
 //!
 //! [acp.helper]                             # an agent of the Agent Client Protocol
 //! command = ["helper", "--acp"]
 //! env = ["HELPER_KEY"]                     # variables it gets, besides the usual ones
 //! ```
 
+use super::prices::Prices;
 use super::script::Script;
 use crate::net::Origin;
 use assay_sandbox::{OpenError, ProviderKind};
@@ -75,6 +77,8 @@ pub struct ModelConfig {
     /// How long a request may be, its answer included.
     #[serde(default = "context_tokens")]
     pub context_tokens: u64,
+    /// What its tokens cost; sessions have no cost without.
+    pub prices: Option<Prices>,
 }
 
 fn read_url<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Url, D::Error> {
@@ -154,7 +158,7 @@ pub enum EngineError {
     /// There is nothing to check certificates by.
     #[error("model `{0}`: no certificates of authorities on this machine; install ca-certificates")]
     NoRoots(String),
-    /// Nothing would keep a program from writing elsewhere.
+    /// Nothing would keep a program from writing elsewhere, or from reading what it must not.
     #[error("acp agent `{name}`: {why}; --sandbox none does without")]
     Unprotected {
         /// Whose.
@@ -231,7 +235,7 @@ impl ModelConfig {
         if self.max_tokens >= self.context_tokens {
             return Err("max_tokens: must be less than context_tokens, which includes it".into());
         }
-        Ok(())
+        self.prices.map_or(Ok(()), |prices| prices.check())
     }
 }
 
@@ -255,6 +259,9 @@ mod tests {
             (format!("[models.m]\n{url}\napi_key_env = 'sk-1'"), "never a key"),
             (format!("[models.m]\n{url}\nmax_tokens = 0"), "max_tokens"),
             (format!("[models.m]\n{url}\nmax_tokens = 200000"), "must be less"),
+            (format!("[models.m]\n{url}\nprices = {{ input = 3 }}"), "output"),
+            (format!("[models.m]\n{url}\nprices = {{ input = 3, output = -1 }}"), "prices.output"),
+            (format!("[models.m]\n{url}\nprices = {{ input = 3, output = 1, x = 1 }}"), "x"),
             (format!("[models.scripted]\n{url}"), "take another"),
             (format!("[models.'a b']\n{url}"), "a name has"),
             (format!("[models.m]\n{url}\n[acp.m]\ncommand = ['x']"), "is there twice"),

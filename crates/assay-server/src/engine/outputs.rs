@@ -36,8 +36,17 @@ pub struct Kept {
     pub sha256: String,
 }
 
+/// The files of a session at the end of a turn.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Outputs {
+    /// All of them.
+    pub all: Vec<Kept>,
+    /// The ids of those that were copied now.
+    pub new: Vec<String>,
+}
+
 /// Copies what is there; `None` if it cannot be taken as a whole, which leaves what was there.
-pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Vec<Kept>> {
+pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Outputs> {
     let failed = |why: String| {
         log(format_args!("session {}: outputs were not taken: {why}", voice.key.id));
     };
@@ -60,12 +69,7 @@ pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Vec<Kept>> {
     let (names, objects) = (voice.names.clone(), voice.objects.clone());
     let copied = tokio::task::spawn_blocking(move || {
         let outputs = collect_outputs(&workspace).map_err(|error| error.to_string())?;
-        let copy = |output: Output| {
-            let (name, id) = (output.name.clone(), names.next(prefix::FILE));
-            let copied = copy(output, &objects, &id, known.get(&name));
-            copied.map_err(|error| format!("{name}: {error}"))
-        };
-        outputs.into_iter().map(copy).collect::<Result<Vec<Kept>, String>>()
+        copy_all(outputs, &objects, &known, || names.next(prefix::FILE))
     });
     match copied.await {
         Ok(Ok(kept)) => Some(kept),
@@ -80,14 +84,41 @@ pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Vec<Kept>> {
     }
 }
 
+/// Copies all or none.
+fn copy_all(
+    outputs: Vec<Output>,
+    objects: &Path,
+    known: &BTreeMap<String, Kept>,
+    new_id: impl Fn() -> String,
+) -> Result<Outputs, String> {
+    let mut copied = Outputs::default();
+    for output in outputs {
+        let (name, id) = (output.name.clone(), new_id());
+        let temporary = objects.join(format!("{id}.new"));
+        match copy(output, objects, &temporary, &id, known.get(&name)) {
+            Ok(kept) => {
+                copied.new.extend((kept.id == id).then_some(id));
+                copied.all.push(kept);
+            }
+            Err(error) => {
+                // A disk that is full is not to be fuller.
+                let made = copied.new.iter().chain([&id]).map(|id| objects.join(id));
+                made.chain([temporary]).for_each(|path| drop(std::fs::remove_file(path)));
+                return Err(format!("{name}: {error}"));
+            }
+        }
+    }
+    Ok(copied)
+}
+
 fn copy(
     mut output: Output,
     objects: &Path,
+    temporary: &Path,
     id: &str,
     known: Option<&Kept>,
 ) -> std::io::Result<Kept> {
-    let temporary = objects.join(format!("{id}.new"));
-    let mut file = File::create(&temporary)?;
+    let mut file = File::create(temporary)?;
     let (mut hash, mut buffer, mut bytes) = (Sha256::new(), vec![0; STEP_BYTES], 0);
     loop {
         let count = output.file.read(&mut buffer)?;
@@ -102,11 +133,11 @@ fn copy(
     if let Some(known) = known.filter(|known| known.sha256 == sha256)
         && objects.join(&known.id).exists()
     {
-        std::fs::remove_file(&temporary)?;
+        std::fs::remove_file(temporary)?;
         return Ok(known.clone());
     }
     file.sync_all()?;
-    std::fs::rename(&temporary, objects.join(id))?;
+    std::fs::rename(temporary, objects.join(id))?;
     File::open(objects)?.sync_all()?;
     Ok(Kept { name: output.name, id: id.to_string(), bytes, sha256 })
 }

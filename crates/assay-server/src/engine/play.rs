@@ -119,7 +119,8 @@ impl Player {
             output_tokens: 1 + words(output),
             ..Usage::default()
         };
-        self.pending.extend([Said::RequestStart, Said::RequestEnd { is_error: false, usage }]);
+        let end = Said::RequestEnd { is_error: false, usage, cost_nanos: None };
+        self.pending.extend([Said::RequestStart, end]);
     }
 
     async fn flush(&mut self) -> Result<(), Stop> {
@@ -140,7 +141,8 @@ impl Player {
         while !tokio::fs::try_exists(&path).await.unwrap_or(false) {
             tokio::time::sleep(HOLD_LOOKS).await;
         }
-        self.pending.push(Said::RequestEnd { is_error: false, usage: Usage::default() });
+        let usage = Usage::default();
+        self.pending.push(Said::RequestEnd { is_error: false, usage, cost_nanos: None });
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 use super::Engines;
 use super::course::Course;
 use super::host::{Luggage, Voice};
+use crate::arranging::Arranger;
 use crate::names::Names;
 use crate::oauth::Renewer;
 use crate::store::{Kernel, Reader, SessionKey};
@@ -38,6 +39,8 @@ pub struct Runner {
     pub holds: PathBuf,
     /// Where the bytes of files are.
     pub objects: PathBuf,
+    /// Puts the files of sessions where tools look.
+    pub(crate) arranger: Arc<Arranger>,
     /// Opens and renews secrets.
     pub(crate) renewer: Arc<Renewer>,
 }
@@ -127,8 +130,9 @@ impl Runner {
     ) {
         let voice = self.voice(key.clone(), turn.clone());
         let (engines, holds) = (self.engines.clone(), self.holds.clone());
+        let (arranger, room) = (self.arranger.clone(), Arc::default());
         tokio::spawn(async move {
-            let course = Course { voice, engines, prompt, holds, room: Arc::default() };
+            let course = Course { voice, engines, prompt, holds, arranger, room };
             course.run(answers, stopped).await;
             // The runner may be gone.
             let _unheard = ended.send((key, turn));

@@ -1,14 +1,16 @@
 //! Tools as an engine uses them: what it may use, who is asked, what runs where.
 //!
 //! Each call is durable before anything runs, and its result before anybody is told, in one commit
-//! with what the model will remember of it. Tools that need no leave run at once and beside each
-//! other; then somebody is asked for the others, for all of them together, and each runs when it is
-//! allowed. Where nothing runs first, the questions stand within the request that asked them.
+//! with what the model will remember of it. Tools that need no leave run first, beside each other
+//! as far as their [order](super::order) does not count; then somebody is asked for the others, for
+//! all of them together, and each runs when it is allowed. Where nothing runs first, the questions
+//! stand within the request that asked them.
 
 use super::fetch::{WEB_FETCH, fetch, fetch_definition};
 use super::host::{Host, Stop};
 use super::mcp::Servers;
 use super::memory::{Entry, readable};
+use super::order::{Place, waves};
 use super::room::{Gave, Room};
 use crate::api::{ToolAccess, mcp_access, tool_access};
 use crate::net::Reach;
@@ -74,6 +76,16 @@ async fn run(room: Arc<Room>, servers: Arc<Servers>, wanted: Wanted) -> Gave {
         None if Room::has(&wanted.name) => room.call(&wanted.name, &wanted.input).await,
         None if wanted.name == WEB_FETCH => fetch(&room, &wanted.input).await,
         None => Gave::text(format!("this server cannot run `{}`", wanted.name), true),
+    }
+}
+
+/// What a call has to do with the others of its answer.
+fn place(wanted: &Wanted) -> Place {
+    let is_in_room = wanted.written.is_none() && wanted.server.is_none();
+    match is_in_room && Room::has(&wanted.name) {
+        false => Place::Apart,
+        true if Tools::only_looks(&wanted.name) => Place::Looks,
+        true => Place::Changes,
     }
 }
 
@@ -225,6 +237,7 @@ impl Host {
         }
     }
 
+    /// Runs calls, in waves.
     async fn run_all(
         &mut self,
         events: &[Event],
@@ -232,20 +245,33 @@ impl Host {
         gave: &mut [Option<Gave>],
     ) -> Result<(), Stop> {
         let ids = events.iter().filter(|event| is_run(&event.body)).map(|event| event.id.clone());
-        let mut running: FuturesUnordered<_> = ids
-            .zip(runs)
-            .map(|(id, (index, wanted))| {
-                let (room, servers) = (self.room.clone(), self.servers.clone());
-                let call_id = wanted.call_id.clone();
-                async move { (index, id, call_id, run(room, servers, wanted).await) }
-            })
-            .collect();
-        while let Some((index, id, call_id, one)) = running.next().await {
+        let calls =
+            ids.zip(runs).map(|(id, (index, wanted))| (place(&wanted), (id, index, wanted)));
+        let (apart, mut waves) = waves(calls);
+        let (room, servers) = (self.room.clone(), self.servers.clone());
+        let begin = |is_apart: bool, (id, index, wanted): (EventId, usize, Wanted)| {
+            let (room, servers) = (room.clone(), servers.clone());
+            let call_id = wanted.call_id.clone();
+            async move { (is_apart, index, id, call_id, run(room, servers, wanted).await) }
+        };
+        let mut running: FuturesUnordered<_> =
+            apart.into_iter().map(|call| begin(true, call)).collect();
+        let mut of_wave = 0;
+        loop {
+            if of_wave == 0
+                && let Some(wave) = waves.pop_front()
+            {
+                of_wave = wave.len();
+                running.extend(wave.into_iter().map(|call| begin(false, call)));
+            }
+            let Some((is_apart, index, id, call_id, one)) = running.next().await else {
+                return Ok(());
+            };
+            of_wave -= usize::from(!is_apart);
             self.remember_result(&call_id, &one);
             self.say(vec![result(&id, &one)]).await?;
             gave[index] = Some(one);
         }
-        Ok(())
     }
 
     /// Waits until all questions are answered, and does what is allowed.

@@ -208,7 +208,7 @@ fn commit_group(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::folder;
+    use crate::store::{Stubborn, folder};
     use assay_ledger::keyed::{KeyRange, Pair, SqliteStore, StoreError, VALUE_BYTES_MAX, Writes};
     use assay_session::{Inbound, Input, Session};
 
@@ -241,29 +241,6 @@ mod tests {
         };
         assert_eq!(put(start(Box::new(Stubborn { store, refuses }))), Err((500, false)));
         assert_eq!(put(start(Box::new(Lost))), Err((500, true)));
-    }
-
-    /// A disk that takes nothing while it is told to.
-    struct Stubborn {
-        store: SqliteStore,
-        refuses: Arc<std::sync::atomic::AtomicBool>,
-    }
-
-    impl Store for Stubborn {
-        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-            self.store.get(key)
-        }
-
-        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
-            self.store.scan(range, limit)
-        }
-
-        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
-            match self.refuses.load(std::sync::atomic::Ordering::SeqCst) {
-                true => Err(StoreError::Size { key: "any".into(), bytes: 0 }),
-                false => self.store.commit(writes),
-            }
-        }
     }
 
     /// What a thread that writes has, without anybody who listens.

@@ -145,19 +145,31 @@ pub fn revoke_key(store: &mut dyn Store, id: &str) -> Result<ApiKey, KeyError> {
     Ok(record)
 }
 
-/// The workspace a key opens, if it does.
+/// What is known of a key, if it opens anything.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub async fn workspace_of(
+pub async fn find_key(
     reader: &Reader,
     key: &str,
-) -> Result<Option<String>, crate::error::ApiError> {
+) -> Result<Option<ApiKey>, crate::error::ApiError> {
     let sha256 = hash(key);
-    let at = format!("{}/{}", folder::KEYS, &sha256[..ID_CHARS]);
-    let Some(record) = reader.get::<ApiKey>(at).await? else { return Ok(None) };
-    let opens = is_same(&record.sha256, &sha256) && record.revoked_ms.is_none();
-    Ok(opens.then_some(record.workspace))
+    let record = reader.get::<ApiKey>(key_at(&sha256[..ID_CHARS])).await?;
+    let opens = |record: &ApiKey| is_same(&record.sha256, &sha256) && record.revoked_ms.is_none();
+    Ok(record.filter(opens))
+}
+
+/// Whether the key of this id opens something still.
+///
+/// # Errors
+/// If the store cannot be read.
+pub async fn is_key_good(reader: &Reader, id: &str) -> Result<bool, crate::error::ApiError> {
+    let record = reader.get::<ApiKey>(key_at(id)).await?;
+    Ok(record.is_some_and(|record| record.revoked_ms.is_none()))
+}
+
+fn key_at(id: &str) -> String {
+    format!("{}/{id}", folder::KEYS)
 }
 
 fn stored_keys(store: &mut dyn Store) -> Result<Vec<ApiKey>, KeyError> {
@@ -169,7 +181,7 @@ fn stored_keys(store: &mut dyn Store) -> Result<Vec<ApiKey>, KeyError> {
 
 fn write(store: &mut dyn Store, record: &ApiKey) -> Result<(), KeyError> {
     let value = serde_json::to_vec(record).map_err(|_| KeyError::Record)?;
-    let at = format!("{}/{}", folder::KEYS, record.id);
+    let at = key_at(&record.id);
     Ok(store.commit(&Writes::from([(at, Some(value))]))?)
 }
 

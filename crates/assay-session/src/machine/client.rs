@@ -23,7 +23,11 @@ impl Work<'_, '_> {
         for event in events {
             match event {
                 Inbound::Message { .. } => self.message(event)?,
-                Inbound::Interrupt => self.interrupt(event),
+                Inbound::Interrupt => {
+                    // It counts from its place: what was answered before it has had its end.
+                    self.end_lost();
+                    self.interrupt(event);
+                }
                 Inbound::Result { call, content, is_error } => {
                     let answer = Answer::Result { content: content.clone(), is_error: *is_error };
                     self.answer(event, call, WaitKind::Custom, answer)?;
@@ -35,6 +39,7 @@ impl Work<'_, '_> {
                 }
             }
         }
+        self.end_lost();
         Ok(())
     }
 
@@ -103,7 +108,11 @@ impl Work<'_, '_> {
         let turn = self.session.turns.front().map(|turn| (turn.reference(), turn.lost));
         let (turn, lost) = turn.expect("waits belong to the first turn");
         if lost {
-            self.lost_answer(call, kind);
+            // Its turn ends after all answers that came together: each of them is kept.
+            self.lost_is_answered = true;
+            if kind == WaitKind::Confirmation {
+                self.failed_tool(call.clone(), LOST_CALL);
+            }
             return Ok(());
         }
         self.append(Body::StatusRunning {});
@@ -156,10 +165,10 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    /// The engine that asked is gone: the answer is kept, and the turn says that it ends.
-    fn lost_answer(&mut self, call: &EventId, kind: WaitKind) {
-        if kind == WaitKind::Confirmation {
-            self.failed_tool(call.clone(), LOST_CALL);
+    /// The engine that asked is gone: what was answered is kept, and the turn says that it ends.
+    fn end_lost(&mut self) {
+        if !std::mem::take(&mut self.lost_is_answered) {
+            return;
         }
         self.close_open(LOST_CALL);
         self.append(Body::SessionError {

@@ -2,6 +2,7 @@
 
 use super::work::Work;
 use super::{Call, CallKind, Effect, Said, Status};
+use crate::cost::Cost;
 use crate::error::Refusal;
 use crate::event::{Body, ErrorKind, Permission, RetryStatus, SessionError, StopReason, Usage};
 use crate::id::EventId;
@@ -85,7 +86,9 @@ impl Work<'_, '_> {
                 let start = self.append(Body::ModelRequestStart {});
                 self.session.open_span = Some(start.id);
             }
-            Said::RequestEnd { is_error, usage } => self.request_end(*is_error, *usage)?,
+            Said::RequestEnd { is_error, usage, cost_nanos } => {
+                self.request_end(*is_error, *usage, *cost_nanos)?;
+            }
             Said::Message(text) => {
                 let content = vec![json!({"type": "text", "text": text})];
                 self.append(Body::AgentMessage { content });
@@ -128,10 +131,20 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    fn request_end(&mut self, is_error: bool, usage: Usage) -> Result<(), Refusal> {
+    fn request_end(
+        &mut self,
+        is_error: bool,
+        usage: Usage,
+        cost_nanos: Option<u64>,
+    ) -> Result<(), Refusal> {
         let Some(start) = self.session.open_span.take() else {
             return Err(Refusal::Engine("the end of a request that has no start"));
         };
+        // Records of earlier servers have tokens, and nobody knows what they cost.
+        let is_known = self.session.cost != Cost::Nothing;
+        let is_first = self.session.usage == Usage::default();
+        let cost_nanos = cost_nanos.filter(|_| is_known || is_first);
+        self.session.cost = self.session.cost.plus(cost_nanos);
         self.session.usage = self.session.usage.plus(usage);
         self.append(Body::ModelRequestEnd {
             model_request_start_id: start,

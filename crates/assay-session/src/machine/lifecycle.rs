@@ -5,7 +5,7 @@ use super::work::Work;
 use super::{Effect, Status};
 use crate::error::Refusal;
 use crate::event::{Body, StopReason};
-use crate::turn::TurnState;
+use crate::turn::{TurnRef, TurnState};
 use serde_json::{Map, Value};
 
 const ARCHIVED: &str = "the session was archived before it was answered";
@@ -33,7 +33,9 @@ impl Work<'_, '_> {
         if self.session.status == Status::Terminated {
             return Ok(());
         }
-        self.stop_idle()?;
+        let stopped = self.stop_idle()?;
+        // Its engine is waited for as after an interrupt: it brings what the turn has left.
+        self.session.aborting = stopped.or(self.session.aborting.take());
         self.append(Body::StatusTerminated {});
         Ok(())
     }
@@ -44,21 +46,23 @@ impl Work<'_, '_> {
         Ok(())
     }
 
-    /// Ends turns that wait; refuses if one is at work.
-    fn stop_idle(&mut self) -> Result<(), Refusal> {
+    /// Ends turns that wait, and gives the one whose engine has to stop; refuses if one is at work.
+    fn stop_idle(&mut self) -> Result<Option<TurnRef>, Refusal> {
         let status = self.session.status;
         if matches!(status, Status::Running | Status::Rescheduling) {
             return Err(Refusal::Busy(status));
         }
+        let mut stopped = None;
         if let Some(turn) = self.active() {
             let (reference, lost) = (turn.reference(), turn.lost);
             self.close_open(ARCHIVED);
             if !lost {
-                self.effects.push(Effect::Abort(reference));
+                self.effects.push(Effect::Abort(reference.clone()));
+                stopped = Some(reference);
             }
         }
         self.session.turns.clear();
-        Ok(())
+        Ok(stopped)
     }
 
     /// Engines of an earlier process are gone. What was accepted runs, once; what was at work is

@@ -5,6 +5,7 @@ mod engine;
 mod lifecycle;
 mod work;
 
+use crate::cost::Cost;
 use crate::error::Refusal;
 use crate::event::{Event, SessionError, Usage};
 use crate::id::EventId;
@@ -63,6 +64,9 @@ pub struct Session {
     pub aborting: Option<TurnRef>,
     /// What all requests to models took.
     pub usage: Usage,
+    /// What they cost.
+    #[serde(default)]
+    pub cost: Cost,
     /// How long it ran, in milliseconds, without what stands in `running_since_ms`.
     pub active_ms: u64,
     /// Since when it runs.
@@ -116,6 +120,8 @@ pub enum Said {
         is_error: bool,
         /// What it took.
         usage: Usage,
+        /// What that cost, in billionths of a US dollar, if anybody knows.
+        cost_nanos: Option<u64>,
     },
     /// It has a text for the user.
     Message(String),

@@ -12,6 +12,8 @@ pub(super) struct Work<'a, 'b> {
     pub(super) session: Session,
     pub(super) effects: Vec<Effect>,
     pub(super) echoes: Vec<Echo>,
+    /// A turn without an engine was answered, and has to end.
+    pub(super) lost_is_answered: bool,
     events: Vec<Event>,
     context: &'a mut Context<'b>,
 }
@@ -22,6 +24,7 @@ impl<'a, 'b> Work<'a, 'b> {
             session: session.clone(),
             effects: Vec::new(),
             echoes: Vec::new(),
+            lost_is_answered: false,
             events: Vec::new(),
             context,
         }

@@ -3,7 +3,7 @@
 
 use super::invariants::{
     ANSWERED_ONCE, END_IS_THE_END, NOTHING_OUTLIVES_A_RESTART, ONE_AT_A_TIME, REST_IS_REST,
-    RESTS_FOR_A_REASON, RUNS_IF_OWED, RUNS_ONCE, TOOL_ENDS_ONCE,
+    RESTS_FOR_A_REASON, RUNS_IF_OWED, RUNS_ONCE, TAKEN_TOGETHER, TOOL_ENDS_ONCE,
 };
 use super::model::{NOT_HEARD, NOT_SWALLOWED, NOT_WHILE_IT_RUNS, Small, explore, worlds};
 use assay_session::{
@@ -35,10 +35,12 @@ pub enum Mistake {
     ToolsAreLeftOpen,
     /// A tool that ran beside a wait has no end until the wait has one.
     RestartLeavesTools,
+    /// The first answer after a restart ends the turn, and the others of its request find nobody.
+    FirstLostAnswerEnds,
 }
 
 /// Each mistake, and what it breaks first.
-const MISTAKES: [(Mistake, &[&str]); 11] = [
+const MISTAKES: [(Mistake, &[&str]); 12] = [
     (Mistake::InterruptForgetsTheEngine, &[ONE_AT_A_TIME]),
     (Mistake::InterruptSwallows, &[NOT_SWALLOWED]),
     (Mistake::InterruptLeavesMessages, &[RUNS_IF_OWED, RESTS_FOR_A_REASON]),
@@ -50,12 +52,24 @@ const MISTAKES: [(Mistake, &[&str]); 11] = [
     (Mistake::ArchiveIsNotTheEnd, &[END_IS_THE_END]),
     (Mistake::ToolsAreLeftOpen, &[REST_IS_REST, TOOL_ENDS_ONCE]),
     (Mistake::RestartLeavesTools, &[NOTHING_OUTLIVES_A_RESTART]),
+    (Mistake::FirstLostAnswerEnds, &[TAKEN_TOGETHER]),
 ];
+
+/// Whether the answers to a turn without an engine are taken if each comes alone.
+fn alone(session: &Session, sent: &[Inbound], context: &mut Context) -> Result<(), Refusal> {
+    let mut session = session.clone();
+    let is_lost = session.turns.front().is_some_and(|turn| turn.lost);
+    for one in sent.iter().filter(|_| is_lost) {
+        session = step(&session, &Input::Send(vec![one.clone()]), context)?.session;
+    }
+    Ok(())
+}
 
 impl Mistake {
     /// Whether a world has what the mistake is about: all of a large one is explored in vain.
     fn can_show(self, small: &Small) -> bool {
-        self != Mistake::RestartLeavesTools || small.calls.len() > 1
+        let needs_two = [Mistake::RestartLeavesTools, Mistake::FirstLostAnswerEnds];
+        !needs_two.contains(&self) || small.calls.len() > 1
     }
 
     /// The step of a machine that has it.
@@ -105,6 +119,7 @@ impl Mistake {
             (Mistake::RestartLeavesTools, Input::Recover) if !before.waits.is_empty() => {
                 before.open_tools.clear();
             }
+            (Mistake::FirstLostAnswerEnds, Input::Send(sent)) => alone(session, sent, context)?,
             _ => {}
         }
         let mut taken = step(&before, input, context)?;

@@ -15,6 +15,7 @@ pub const RUNS_IF_OWED: &str = "only what was sent and not interrupted runs";
 pub const ONE_AT_A_TIME: &str = "one turn at a time, also after an interrupt";
 pub const ANSWERED_ONCE: &str = "a call is answered once";
 pub const ANSWERED_TO_ITS_RUN: &str = "a call is answered to the run that asked";
+pub const TAKEN_TOGETHER: &str = "calls that wait can be answered in one request";
 pub const ABORTS_WHAT_RUNS: &str = "only what runs is told to stop";
 pub const STATUS_IN_LOG: &str = "the log says the status";
 pub const RESTS_FOR_A_REASON: &str = "who rests says for what";

@@ -3,7 +3,7 @@
 //! that are durable and not yet done; and a process that dies at any moment. All of it is explored.
 
 use super::broken::Mistake;
-use super::invariants::Observer;
+use super::invariants::{Observer, TAKEN_TOGETHER};
 use super::support::{call, confirm, message, result};
 use assay_session::{
     CallKind, Context, Effect, ErrorKind, EventId, Inbound, Input, RetryStatus, Said, Session,
@@ -72,6 +72,8 @@ pub enum Action {
     Interrupt,
     /// The call, and whether it is the usual answer or another one.
     Answer(usize, bool),
+    /// Two different calls at once, each answered in the usual way.
+    Answers(usize, usize),
     Archive,
     Delete,
     /// The shell does the next thing that is durable.
@@ -136,7 +138,9 @@ impl World {
         let error = |status| SessionError::new(ErrorKind::UnknownError, String::new(), status);
         Some(match voice {
             Voice::Request => Said::RequestStart,
-            Voice::RequestEnd => Said::RequestEnd { is_error: false, usage: Usage::default() },
+            Voice::RequestEnd => {
+                Said::RequestEnd { is_error: false, usage: Usage::default(), cost_nanos: None }
+            }
             Voice::Tool => {
                 Said::ToolUse { server: None, name: "t".into(), input: serde_json::Map::new() }
             }
@@ -181,16 +185,30 @@ impl World {
         Some(())
     }
 
+    fn answer_to(&self, index: usize, is_usual: bool) -> Option<Inbound> {
+        let (id, kind) = self.calls.get(index)?;
+        Some(match (kind, is_usual) {
+            (WaitKind::Custom, true) => result(id, "4"),
+            (WaitKind::Custom, false) => result(id, "5"),
+            (WaitKind::Confirmation, true) => confirm(id, ToolAnswer::Allow),
+            (WaitKind::Confirmation, false) => confirm(id, ToolAnswer::Deny),
+        })
+    }
+
     fn answer(&mut self, small: &Small, index: usize, is_usual: bool) -> Option<()> {
-        let (id, kind) = self.calls.get(index)?.clone();
+        let answer = self.answer_to(index, is_usual)?;
         self.left.answers = self.left.answers.checked_sub(1)?;
-        let answer = match (kind, is_usual) {
-            (WaitKind::Custom, true) => result(&id, "4"),
-            (WaitKind::Custom, false) => result(&id, "5"),
-            (WaitKind::Confirmation, true) => confirm(&id, ToolAnswer::Allow),
-            (WaitKind::Confirmation, false) => confirm(&id, ToolAnswer::Deny),
-        };
         self.take(small.mistake, Input::Send(vec![answer])).then_some(())
+    }
+
+    fn answer_both(&mut self, small: &Small, one: usize, other: usize) -> Option<()> {
+        let waits = |at: usize| self.session.waits.iter().any(|wait| wait.id == self.calls[at].0);
+        let both_wait = waits(one) && waits(other);
+        let answers = vec![self.answer_to(one, true)?, self.answer_to(other, true)?];
+        self.left.answers = self.left.answers.checked_sub(1)?;
+        let is_taken = self.take(small.mistake, Input::Send(answers));
+        self.observer.check(is_taken || !both_wait, TAKEN_TOGETHER);
+        (is_taken || both_wait).then_some(())
     }
 
     fn deliver(&mut self, small: &Small) -> Option<()> {
@@ -238,6 +256,7 @@ impl World {
                 self.take(small.mistake, Input::Send(vec![Inbound::Interrupt])).then_some(())
             }
             Action::Answer(index, is_usual) => self.answer(small, index, is_usual),
+            Action::Answers(one, other) => self.answer_both(small, one, other),
             Action::Archive => {
                 self.left.archives = self.left.archives.checked_sub(1)?;
                 self.end(small, Input::Archive)
@@ -257,7 +276,7 @@ impl World {
             Action::EngineStops => {
                 let turn = self.stopping.take()?;
                 self.observer.run_ended();
-                // An archived session does not wait for it; then this is not heard.
+                // A session that is deleted does not wait for it; then this is not heard.
                 self.take(small.mistake, Input::Aborted(turn));
                 Some(())
             }
@@ -317,6 +336,10 @@ impl Model for Small {
         actions.extend(VOICES.map(EngineSays));
         let answers = (0..world.calls.len()).flat_map(|n| [Answer(n, true), Answer(n, false)]);
         actions.extend(answers);
+        let calls = 0..world.calls.len();
+        let pairs = calls.clone().flat_map(|one| calls.clone().map(move |n| (one, n)));
+        let pairs = pairs.filter(|(one, other)| one != other).map(|(one, n)| Answers(one, n));
+        actions.extend(pairs);
     }
 
     fn next_state(&self, last: &World, action: Action) -> Option<World> {

@@ -4,7 +4,7 @@ use super::invariants::Observer;
 use super::support::{Bench, call, confirm, message, result};
 use assay_session::{
     Call, CallKind, Effect, ErrorKind, EventId, Inbound, Input, RetryStatus, Said, SessionError,
-    Status, ToolAnswer, TurnRef, Usage,
+    Status, ToolAnswer, TurnRef, Usage, WaitKind,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -66,7 +66,8 @@ impl World {
             15..22 => {
                 self.take(Input::Send(vec![Inbound::Interrupt]));
             }
-            22..40 => self.client_answers(rng),
+            22..38 => self.client_answers(rng),
+            38..40 => self.client_answers_all(ToolAnswer::Allow),
             40..55 => self.shell_dispatches(),
             55..85 => self.engine_speaks(rng),
             85..92 => self.engine_stops(),
@@ -88,13 +89,37 @@ impl World {
         if self.calls.is_empty() {
             return;
         }
+        // One call, one twice, or several different ones.
+        let count = rng.random_range(1..=3);
+        let mut events: Vec<Inbound> = (0..count).map(|_| self.any_answer(rng)).collect();
+        if rng.random_range(0..4) == 0 {
+            events.push(events[0].clone());
+        }
+        self.take(Input::Send(events));
+    }
+
+    fn any_answer(&self, rng: &mut impl Rng) -> Inbound {
         let call = self.calls[rng.random_range(0..self.calls.len())].clone();
         let decision = if rng.random() { ToolAnswer::Allow } else { ToolAnswer::Deny };
         let answers = [result(&call, "4"), result(&call, "5"), confirm(&call, decision)];
-        let answer = answers[rng.random_range(0..3)].clone();
-        let twice = rng.random_range(0..4) == 0;
-        let events = if twice { vec![answer.clone(), answer] } else { vec![answer] };
-        self.take(Input::Send(events));
+        answers[rng.random_range(0..3)].clone()
+    }
+
+    /// Answers everything that waits, in one request: nobody is told that it does not.
+    fn client_answers_all(&mut self, decision: ToolAnswer) {
+        let answers: Vec<Inbound> = self
+            .bench
+            .session
+            .waits
+            .iter()
+            .map(|wait| match wait.kind {
+                WaitKind::Custom => result(&wait.id, "4"),
+                WaitKind::Confirmation => confirm(&wait.id, decision),
+            })
+            .collect();
+        if !answers.is_empty() {
+            assert!(self.take(Input::Send(answers)), "all of them wait");
+        }
     }
 
     fn shell_dispatches(&mut self) {
@@ -114,7 +139,7 @@ impl World {
         let tool = self.bench.session.open_tools.first().cloned();
         let said = match rng.random_range(0..12) {
             0 => Said::RequestStart,
-            1 => Said::RequestEnd { is_error: false, usage: Usage::default() },
+            1 => Said::RequestEnd { is_error: false, usage: Usage::default(), cost_nanos: None },
             2 => Said::Message("x".into()),
             3 => Said::ToolUse {
                 server: rng.random_bool(0.5).then(|| "s".into()),
@@ -175,18 +200,7 @@ impl World {
         for _ in 0..10_000 {
             self.engine_stops();
             self.shell_dispatches();
-            let waits = self.bench.session.waits.clone();
-            for wait in waits {
-                // A lost turn takes its other calls with it.
-                let _answered = match wait.kind {
-                    assay_session::WaitKind::Custom => {
-                        self.take(Input::Send(vec![result(&wait.id, "4")]))
-                    }
-                    assay_session::WaitKind::Confirmation => {
-                        self.take(Input::Send(vec![confirm(&wait.id, ToolAnswer::Deny)]))
-                    }
-                };
-            }
+            self.client_answers_all(ToolAnswer::Deny);
             if let Some(turn) = self.engine.take() {
                 self.observer.run_ended();
                 assert!(self.take(Input::Engine { turn, said: vec![Said::Finished] }));
@@ -224,7 +238,8 @@ fn a_restart_after_any_step_of_a_turn_leaves_a_usable_session() {
         World::shell_dispatches,
         |world| world.say(vec![Said::RequestStart]),
         |world| {
-            let end = Said::RequestEnd { is_error: false, usage: Usage::default() };
+            let end =
+                Said::RequestEnd { is_error: false, usage: Usage::default(), cost_nanos: None };
             let calls = vec![call(CallKind::Custom), call(CallKind::Ask)];
             world.say(vec![Said::Calls(calls), end]);
         },

@@ -2,7 +2,7 @@
 
 use super::support::{Bench, call, confirm, message, result};
 use assay_session::{
-    Answer, Call, CallKind, Effect, ErrorKind, EventId, Input, Refusal, RetryStatus, Said,
+    Answer, Call, CallKind, Cost, Effect, ErrorKind, EventId, Input, Refusal, RetryStatus, Said,
     SessionError, Status, ToolAnswer, Usage, WAITS_OPEN_MAX,
 };
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn a_plain_turn_has_its_events_in_order() {
     let mut bench = Bench::default();
     bench.send(&[message("hi")]).expect("idle");
     let turn = bench.start();
-    let end = Said::RequestEnd { is_error: false, usage: usage() };
+    let end = Said::RequestEnd { is_error: false, usage: usage(), cost_nanos: Some(7) };
     bench.say(&turn, &[Said::RequestStart, end]).expect("current");
     bench.say(&turn, &[Said::Message("hello".into()), Said::Finished]).expect("current");
     let expected = [
@@ -29,10 +29,26 @@ fn a_plain_turn_has_its_events_in_order() {
     ];
     assert_eq!(bench.names(0), expected);
     assert_eq!((bench.session.status, bench.session.usage), (Status::Idle, usage()));
+    assert_eq!(bench.session.cost, Cost::Nanos(7));
     assert!(bench.session.turns.is_empty() && bench.session.active_ms > 0);
     assert_eq!(bench.say(&turn, &[Said::Thinking]), Err(Refusal::Stale), "the turn is over");
     // What goes into the same commit as nothing is fenced, too.
     assert_eq!(bench.say(&turn, &[]), Err(Refusal::Stale));
+}
+
+#[test]
+fn a_record_from_before_there_were_prices_never_has_a_cost() {
+    let mut bench = Bench::default();
+    bench.session.usage = usage();
+    let mut old = serde_json::to_value(&bench.session).expect("data");
+    old.as_object_mut().expect("fields").remove("cost").expect("it is kept");
+    bench.session = serde_json::from_value(old).expect("an earlier record");
+    bench.send(&[message("hi")]).expect("idle");
+    let turn = bench.start();
+    let end = Said::RequestEnd { is_error: false, usage: usage(), cost_nanos: Some(7) };
+    bench.say(&turn, &[Said::RequestStart, end.clone()]).expect("current");
+    bench.say(&turn, &[Said::RequestStart, end]).expect("current");
+    assert_eq!(bench.session.cost, Cost::Unknown);
 }
 
 #[test]
@@ -71,7 +87,7 @@ fn a_question_can_stand_within_its_request_and_no_wait_does() {
     let mut bench = Bench::default();
     bench.send(&[message("hi")]).expect("idle");
     let turn = bench.start();
-    let end = Said::RequestEnd { is_error: false, usage: usage() };
+    let end = Said::RequestEnd { is_error: false, usage: usage(), cost_nanos: Some(7) };
     let ask = || Said::Calls(vec![call(CallKind::Ask)]);
     let open = bench.say(&turn, &[Said::RequestStart, ask()]).map(drop);
     assert_eq!(open, Err(Refusal::Engine("a wait within a request")));
@@ -159,8 +175,13 @@ fn only_what_rests_is_archived_or_deleted() {
     bench.say(&turn, &[Said::Calls(vec![call(CallKind::Ask)])]).expect("current");
     let id = bench.last_id("agent.tool_use");
     bench.send(&[message("waits behind the call")]).expect("it waits");
-    bench.take(Input::Archive).expect("it rests");
+    let archived = bench.take(Input::Archive).expect("it rests");
+    assert_eq!(archived.effects, [Effect::Abort(turn.clone())]);
     bench.take(Input::Archive).expect("again is nothing");
+    // The engine that waited stops as after an interrupt, and is heard once.
+    let stopped = bench.take(Input::Aborted(turn.clone())).expect("it brings what it leaves");
+    assert_eq!((stopped.events.len(), stopped.effects.len()), (0, 0));
+    assert_eq!(bench.take(Input::Aborted(turn)).map(drop), Err(Refusal::Stale));
     let names = bench.names(0);
     let ended = names.iter().filter(|name| **name == "session.status_terminated").count();
     assert_eq!((ended, names.last()), (1, Some(&"session.status_terminated")));
@@ -234,6 +255,58 @@ fn a_wait_survives_a_restart_and_its_answer_says_what_was_lost() {
         bench.send(&[sibling]).expect_err("it went with its turn");
         bench.send(&[answer]).expect("a repeat is none the worse for it");
     }
+}
+
+#[test]
+fn answers_to_all_calls_of_a_lost_turn_are_kept_in_one_request() {
+    let lost = || {
+        let mut bench = Bench::default();
+        bench.send(&[message("hi")]).expect("idle");
+        let turn = bench.start();
+        let calls = vec![call(CallKind::Custom), call(CallKind::Ask), call(CallKind::Custom)];
+        bench.say(&turn, &[Said::Calls(calls)]).expect("current");
+        bench.take(Input::Recover).expect("always");
+        let ids: Vec<EventId> = bench.session.waits.iter().map(|wait| wait.id.clone()).collect();
+        (bench, ids)
+    };
+    let end = ["session.error", "session.status_idle"];
+
+    let (mut bench, ids) = lost();
+    let at = bench.log.len();
+    let all = [result(&ids[2], "4"), confirm(&ids[1], ToolAnswer::Allow), result(&ids[0], "5")];
+    let step = bench.send(&all).expect("all of them wait");
+    assert_eq!((step.effects.len(), step.echoes.len()), (0, 3));
+    let kept = [
+        "user.custom_tool_result",
+        "user.tool_confirmation",
+        "agent.tool_result",
+        "user.custom_tool_result",
+    ];
+    assert_eq!(bench.names(at), [&kept[..], &end].concat(), "one end, after all answers");
+    bench.send(&all).expect("a repeat is none the worse for it");
+
+    // What was not answered with the others went with the turn.
+    let (mut bench, ids) = lost();
+    bench.send(&[result(&ids[0], "4"), result(&ids[0], "4")]).expect("a repeat in a request");
+    let late = bench.send(&[result(&ids[2], "4")]).map(drop);
+    assert_eq!(late, Err(Refusal::NoPendingCall(ids[2].clone())));
+
+    // An interrupt counts from its place, and a message has the next turn.
+    let (mut bench, ids) = lost();
+    let at = bench.log.len();
+    let interrupt = assay_session::Inbound::Interrupt;
+    let late = bench.send(&[result(&ids[0], "4"), interrupt.clone(), result(&ids[2], "4")]);
+    assert_eq!(late.map(drop), Err(Refusal::NoPendingCall(ids[2].clone())));
+    bench.send(&[result(&ids[0], "4"), interrupt]).expect("in order");
+    let expected = ["user.custom_tool_result", "agent.tool_result"];
+    assert_eq!(bench.names(at), [&expected[..], &end, &["user.interrupt"]].concat());
+
+    let (mut bench, ids) = lost();
+    bench.send(&[result(&ids[0], "4"), message("next"), result(&ids[2], "4")]).expect("a batch");
+    assert_eq!(bench.names(0).iter().filter(|name| **name == "session.error").count(), 1);
+    let turn = bench.start();
+    bench.say(&turn, &[Said::Finished]).expect("current");
+    assert_eq!((bench.session.status, bench.session.turns.len()), (Status::Idle, 0));
 }
 
 #[test]

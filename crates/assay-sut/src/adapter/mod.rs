@@ -97,6 +97,7 @@ impl AdapterClient {
     ) -> Result<AdapterClient, ClientError> {
         config.check().map_err(|message| ClientError { message })?;
         let (watch, unanswered, process) = (AdapterWatch::default(), BTreeSet::new(), None);
+        among.watch(&watch);
         let (id_last, frozen_at) = (0, None);
         let mut client =
             AdapterClient { config, process, id_last, unanswered, watch, among, frozen_at };
@@ -337,5 +338,9 @@ impl Client for AdapterClient {
         }
         self.watch.count(Event::Call);
         self.await_answer(id, &node, deadline)
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.watch.given_up().is_some()
     }
 }

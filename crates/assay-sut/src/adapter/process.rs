@@ -57,6 +57,7 @@ impl AdapterProcess {
         among: &ClientProcesses,
     ) -> io::Result<AdapterProcess> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        among.mark(&mut command);
         let mut child = command.spawn()?;
         let stdin = child.stdin.take().expect("standard input is a pipe");
         let stdout = child.stdout.take().expect("standard output is a pipe");

@@ -253,6 +253,22 @@ impl Cluster {
         lock(&self.inner.bypasses).sentences()
     }
 
+    /// Clients that were given up, and nodes whose words could not be carried, so far: whoever is
+    /// not heard does not count, so that a run with them shows less than it seems to.
+    pub fn lost(&self) -> Vec<String> {
+        let mut lost = self.inner.clients.given_up();
+        lost.extend(self.inner.nodes.iter().filter_map(|node| {
+            let what = node.nonsense()?;
+            Some(format!("{} said what is no message: {what}", node.name))
+        }));
+        lost
+    }
+
+    /// Why nobody knows whether connections went around the proxies, if nobody does.
+    pub fn unwatched(&self) -> Option<String> {
+        lock(&self.inner.bypasses).unseen()
+    }
+
     /// A client. The client with this index has the node `index % nodes` for its own. There may be
     /// several with one index, which work at the same time.
     ///

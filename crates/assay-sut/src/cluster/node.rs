@@ -12,7 +12,7 @@ use crate::roster::Place;
 use crate::spec::{Description, ReadySpec, StopSignal};
 use assay_drivers::http::Connection;
 use assay_kernel::net::Network;
-use assay_nemesis::{DialPorts, Process, ProcessState};
+use assay_nemesis::{DialPorts, Process, ProcessState, SIGNAL_TIME_MAX};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{File, OpenOptions};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -51,6 +51,8 @@ struct Running {
     restarts: u64,
     ends: Option<MaelstromEnds>,
     relay: Option<Relay>,
+    /// The first of its words that relays which have ended could not carry.
+    nonsense: Option<String>,
 }
 
 /// What a node that speaks Maelstrom is connected by: its input and output, the socket on which
@@ -213,6 +215,13 @@ impl Node {
         Ok(())
     }
 
+    /// The first thing it said that its relay could not carry, because it is no message.
+    pub(crate) fn nonsense(&self) -> Option<String> {
+        let running = self.running();
+        let now = || running.relay.as_ref().and_then(Relay::trouble);
+        running.nonsense.clone().or_else(now)
+    }
+
     fn no_start(&self, command: &Command, error: std::io::Error) -> SutError {
         match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -317,13 +326,13 @@ impl Node {
     /// Until the child is waited for its number, and that of its group, belongs to nobody else: so
     /// the group is killed first.
     fn finish(&self, running: &mut Running, processes: &Mutex<Processes>) -> String {
+        let trouble = running.relay.as_ref().and_then(Relay::trouble);
+        running.nonsense = running.nonsense.take().or(trouble);
         (running.ends, running.relay) = (None, None);
         let Some((mut child, process)) = running.child.take() else {
             return "it was stopped".to_string();
         };
-        if let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
-            let _nobody_left = kill_process_group(group, Signal::KILL);
-        }
+        kill_group(process.pid);
         match child.kill().and_then(|()| child.wait()) {
             Ok(status) => {
                 // If this cannot be written, the next one finds that it has ended.
@@ -332,6 +341,24 @@ impl Node {
             }
             Err(error) => format!("it cannot be waited for: {error}"),
         }
+    }
+}
+
+/// Kills a process group and waits until all of it has ended: a killed server goes on holding its
+/// ports and its directory until the kernel has taken its memory back, and whoever is started before
+/// that is turned away.
+fn kill_group(leader: u32) {
+    let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else { return };
+    let until = Instant::now() + SIGNAL_TIME_MAX;
+    loop {
+        // Again each time: one that is just being started may have missed it.
+        let _nobody_left = kill_process_group(group, Signal::KILL);
+        // Those that cannot be listed cannot be waited for; one that is frozen may not end at all.
+        let is_empty = Process::of_group(leader).is_ok_and(|left| left.is_empty());
+        if is_empty || Instant::now() > until {
+            return;
+        }
+        std::thread::sleep(LOOK_STEP);
     }
 }
 

@@ -142,7 +142,9 @@ impl Attempt<'_> {
             let network = network.clone();
             nodes.push(Node::new(name, data, log, scope, place, fittings, network));
         }
-        let processes = Mutex::new(self.processes.take().expect("it comes back after a failure"));
+        let processes = self.processes.take().expect("it comes back after a failure");
+        let clients = ClientProcesses::marked(processes.mark());
+        let processes = Mutex::new(processes);
         let inner = Inner {
             spec: self.launch.spec.clone(),
             names,
@@ -157,7 +159,7 @@ impl Attempt<'_> {
             services: Services::default(),
             sessions: AtomicUsize::new(0),
             clients_apart: self.launch.gear.clients_apart,
-            clients: ClientProcesses::default(),
+            clients,
             started: Instant::now(),
             stopping: (Mutex::new(false), Condvar::new()),
             bypasses: Mutex::new(Bypasses::default()),
@@ -210,6 +212,7 @@ impl Attempt<'_> {
             assay: text(self.launch.executable),
             here: here.map(text).unwrap_or_default(),
             seed: self.launch.seed,
+            mark: self.processes.as_ref().map(Processes::mark),
             programs: self.programs.clone(),
             options: self.options.clone(),
             listen: wires.listen.clone(),

@@ -61,6 +61,9 @@ pub(super) fn look_for_bypasses(inner: &Inner) {
     };
     let group = |node: &super::Node| node.process().map(|process| process.pid);
     let groups: Vec<Option<u32>> = inner.nodes.iter().map(group).collect();
-    // A kernel that does not tell its connections cannot be asked; then nothing is found.
-    let _not_told = lock(&inner.bypasses).look(&watched, &groups);
+    let mut bypasses = lock(&inner.bypasses);
+    match bypasses.look(&watched, &groups) {
+        Ok(()) => bypasses.told(),
+        Err(error) => bypasses.not_told(&error),
+    }
 }

@@ -130,9 +130,15 @@ fn packages(
     Ok(())
 }
 
+/// The version that a file of Debian says it has: it is called PACKAGE_VERSION_ARCHITECTURE.deb,
+/// with the colon of an epoch written as `%3a`.
+fn version_of(file: &Path) -> Option<String> {
+    let name = file.file_name()?.to_string_lossy().into_owned();
+    Some(name.split('_').nth(1)?.replace("%3a", ":"))
+}
+
 /// Every package came, and one that is pinned is the file that was meant.
 fn check_package(package: &PackageSpec, came: &[PathBuf]) -> Result<(), GetError> {
-    // Debian names its files PACKAGE_VERSION_ARCHITECTURE.deb.
     let start = format!("{}_", package.name());
     let is_it = |file: &&PathBuf| {
         file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
@@ -142,6 +148,16 @@ fn check_package(package: &PackageSpec, came: &[PathBuf]) -> Result<(), GetError
         why: "apt-get said that it has it, and there is no such file".to_string(),
         advice: APT_ADVICE.to_string(),
     })?;
+    let version = version_of(file).unwrap_or_default();
+    if let Some(series) = package.series().filter(|_| !package.means(&version)) {
+        return Err(GetError::Failed {
+            what: package.name().to_string(),
+            why: format!(
+                "the archive has version {version}, and one of the series {series} is meant"
+            ),
+            advice: "use an archive that has it, or change the description's `series`".to_string(),
+        });
+    }
     package.sha256().map_or(Ok(()), |wanted| check_digest(file, wanted))
 }
 

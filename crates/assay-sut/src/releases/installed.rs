@@ -1,8 +1,9 @@
 //! Releases that need not be fetched, because their packages are installed here.
 //!
 //! A release whose programs have a directory of their own says so (`installed`). Of one whose
-//! packages are pinned, Debian's own account tells which version is installed and which files are
-//! its: a program on `PATH` counts if it is one of them, and no other does.
+//! packages are pinned, to a version or a series, Debian's own account tells which version is
+//! installed and which files are its: a program on `PATH` counts if it is one of them, and no other
+//! does.
 
 use super::Programs;
 use crate::spec::{PackageSpec, ReleaseSpec};
@@ -20,13 +21,11 @@ pub(crate) fn installed(release: &ReleaseSpec) -> Option<Programs> {
 }
 
 /// The directory on `PATH` of what the release provides, if all of it was installed by packages of
-/// the versions that it is pinned to.
+/// the versions that are meant.
 fn of_packages(release: &ReleaseSpec, account: &Path) -> Option<PathBuf> {
     let directory = on_path(release.provides.first()?)?;
     let status = std::fs::read_to_string(account.join("status")).ok()?;
-    let is_there = |package: &&PackageSpec| {
-        package.version().is_some_and(|version| is_installed(&status, package.name(), version))
-    };
+    let is_there = |package: &&PackageSpec| is_installed(&status, package);
     let lists = release.packages.iter().filter(is_there).map(|package| {
         let list = account.join(format!("info/{}.list", package.name()));
         std::fs::read_to_string(list).unwrap_or_default()
@@ -40,14 +39,16 @@ fn of_packages(release: &ReleaseSpec, account: &Path) -> Option<PathBuf> {
     release.provides.iter().all(is_theirs).then_some(directory)
 }
 
-/// Whether the account has this very version of a package as installed.
-fn is_installed(status: &str, name: &str, version: &str) -> bool {
+/// Whether the account has a package as installed, in a version that is meant.
+fn is_installed(status: &str, wanted: &PackageSpec) -> bool {
     status.split("\n\n").any(|package| {
-        let says = |field: &str, value: &str| {
-            let fields = package.lines().filter_map(|line| line.split_once(": "));
-            { fields }.any(|(key, of)| key == field && of == value)
+        let says = |field: &str| {
+            let mut fields = package.lines().filter_map(|line| line.split_once(": "));
+            fields.find(|(key, _)| *key == field).map(|(_, value)| value)
         };
-        says("Package", name) && says("Version", version) && says("Status", "install ok installed")
+        says("Package") == Some(wanted.name())
+            && says("Status") == Some("install ok installed")
+            && says("Version").is_some_and(|version| wanted.means(version))
     })
 }
 

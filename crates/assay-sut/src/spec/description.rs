@@ -64,13 +64,12 @@ pub(crate) struct ReleaseSpec {
 impl ReleaseSpec {
     /// Whether it says which version or file it is, so that another will not do.
     pub(crate) fn is_pinned(&self) -> bool {
-        let pinned =
-            |package: &PackageSpec| package.version().or_else(|| package.sha256()).is_some();
-        self.wheel.is_some() || self.packages.iter().any(pinned)
+        self.wheel.is_some() || self.packages.iter().any(PackageSpec::is_pinned)
     }
 }
 
-/// A Debian package: whatever the archive has of it, or one version, or one file.
+/// A Debian package: whatever the archive has of it, or a version of a series, or one version, or
+/// one file.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum PackageSpec {
@@ -83,10 +82,35 @@ pub(crate) enum PackageSpec {
 pub(crate) struct PinnedPackage {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
+    /// How the version begins. Archives replace a package when it is mended: then a version that
+    /// was named exactly cannot be had any more, and the series can.
+    pub(crate) series: Option<String>,
     pub(crate) sha256: Option<String>,
 }
 
 impl PackageSpec {
+    fn is_pinned(&self) -> bool {
+        match self {
+            PackageSpec::Name(_) => false,
+            PackageSpec::Pinned(pinned) => {
+                pinned.version.is_some() || pinned.series.is_some() || pinned.sha256.is_some()
+            }
+        }
+    }
+
+    /// Whether a version is one that is meant. Of a package that is only named, none is.
+    pub(crate) fn means(&self, version: &str) -> bool {
+        let exact = self.version().is_some_and(|wanted| wanted == version);
+        exact || self.series().is_some_and(|series| version.starts_with(series))
+    }
+
+    pub(crate) fn series(&self) -> Option<&str> {
+        match self {
+            PackageSpec::Name(_) => None,
+            PackageSpec::Pinned(pinned) => pinned.series.as_deref(),
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         match self {
             PackageSpec::Name(name) => name,

@@ -35,7 +35,13 @@ pub(super) fn check_releases(described: &Description) -> Checked {
         if let Some(odd) = packages.chain(wheel).find(|word| !is_plain(word)) {
             return wrong(path, format!("`{odd}` is not the name of a package"));
         }
-        let versions = release.packages.iter().filter_map(PackageSpec::version);
+        let both = |package: &&PackageSpec| package.version().and(package.series()).is_some();
+        if let Some(package) = release.packages.iter().find(both) {
+            let name = package.name();
+            return wrong(path, format!("`{name}` has a `version` or a `series`, not both"));
+        }
+        let packages = release.packages.iter();
+        let versions = packages.filter_map(|package| package.version().or(package.series()));
         if let Some(odd) = { versions }.find(|version| !is_version(version)) {
             return wrong(path, format!("`{odd}` is not the version of a package"));
         }

@@ -132,6 +132,14 @@ measures! {
         pub negative: u64,
     }
 
+    /// How long a client of a closed loop had done nothing when the planned time was over.
+    pub struct Silence {
+        /// The longest of all clients, in milliseconds.
+        pub ms: u64,
+        /// More is no waiting for an answer any more: that client had stopped.
+        pub ms_max: u64,
+    }
+
     /// Groups, for a claim about fairness.
     pub struct Groups {
         /// How many groups have figures of their own.
@@ -144,10 +152,16 @@ measures! {
         pub rate_planned: Option<u64>,
         /// Operations a second over the planned time; a generator that stops early has less.
         pub rate_achieved: Option<u64>,
+        /// Clients that wait for answers have no rate; one that stopped is known by its silence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub silence: Option<Silence>,
         /// Cycles (epochs, windows) the oracle was to judge.
         pub cycles_planned: Option<u64>,
         /// Cycles it judged.
         pub cycles_judged: Option<u64>,
+        /// Cycles that could not be done, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub cycles_lost: Vec<String>,
         /// The clock of the history.
         pub clock: Option<Clock>,
         /// Assertions about time; not applicable if there are none.
@@ -162,6 +176,9 @@ measures! {
         pub log: Option<LogScan>,
         /// Health after the fault.
         pub health: Option<Health>,
+        /// Faults that were not shown to be healed, or not carried to their end, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub unhealed: Vec<String>,
         /// Digests of the harness: of the baseline, and of this run.
         pub harness: Option<Applicable<[String; 2]>>,
         /// Repetitions of a statistical result; not applicable to one that is not.
@@ -229,13 +246,7 @@ impl Audits {
 
 fn red_flag(item: RedFlag, facts: &RunFacts, m: &Measured) -> Check {
     match item {
-        RedFlag::GeneratorSank => match (m.rate_planned, m.rate_achieved) {
-            (Some(planned), Some(achieved)) => answer(
-                reaches(achieved, planned, RATE_PERCENT_MIN),
-                format!("{achieved} of {planned} operations a second"),
-            ),
-            _ => unknown("planned and achieved rate"),
-        },
+        RedFlag::GeneratorSank => generator_sank(m),
         RedFlag::OracleSkipped => oracle_skipped(facts, m),
         RedFlag::FaultOneSided => {
             fault_check(facts, |landings| (landing_of(landings), evidence(landings)))
@@ -287,13 +298,28 @@ fn red_flag(item: RedFlag, facts: &RunFacts, m: &Measured) -> Check {
     }
 }
 
+fn generator_sank(m: &Measured) -> Check {
+    let (Some(planned), Some(achieved)) = (m.rate_planned, m.rate_achieved) else {
+        return unknown("planned and achieved rate");
+    };
+    let rate = format!("{achieved} of {planned} operations a second");
+    match &m.silence {
+        Some(Silence { ms, ms_max }) if ms > ms_max => Check::Raised(format!(
+            "{rate}, and a client had been silent for {ms} ms at the end, {ms_max} ms at most are \
+             waiting"
+        )),
+        _ => answer(reaches(achieved, planned, RATE_PERCENT_MIN), rate),
+    }
+}
+
 fn oracle_skipped(facts: &RunFacts, m: &Measured) -> Check {
     let ops = &facts.operations;
     match (m.cycles_planned, m.cycles_judged, ops.sent, ops.recorded) {
         (Some(planned), Some(judged), Some(sent), Some(recorded)) => answer(
-            planned > 0 && judged >= planned && recorded >= sent,
+            planned > 0 && judged >= planned && recorded >= sent && m.cycles_lost.is_empty(),
             format!(
-                "{judged} of {planned} cycles judged, {recorded} of {sent} operations recorded"
+                "{judged} of {planned} cycles judged{}, {recorded} of {sent} operations recorded",
+                m.cycles_lost.iter().map(|lost| format!(" ({lost})")).collect::<String>()
             ),
         ),
         _ => unknown("cycles planned and judged, operations sent and recorded"),
@@ -331,6 +357,10 @@ fn duration(run: Option<u64>, wanted: Option<u64>, of: &str) -> Check {
 fn not_recovered(facts: &RunFacts, m: &Measured) -> Check {
     if facts.fault == Fault::NotPlanned {
         return Check::NotApplicable("no fault is planned".to_string());
+    }
+    if let Some(first) = m.unhealed.first() {
+        let count = m.unhealed.len();
+        return Check::Raised(format!("{count} faults were not healed as planned: {first}"));
     }
     let Some(health) = &m.health else { return unknown("health before and after the fault") };
     answer(

@@ -11,7 +11,7 @@ mod measure;
 pub use items::{Effect, Exemption, RedFlag, WeakOracle};
 pub use measure::{
     Applicable, Clock, Controls, Groups, Health, LogScan, Measured, OracleKind, Partitions,
-    RATE_PERCENT_MIN, REPLICAS_MIN, Retries, Surfaces, Topologies,
+    RATE_PERCENT_MIN, REPLICAS_MIN, Retries, Silence, Surfaces, Topologies,
 };
 
 use crate::facts::Fault;

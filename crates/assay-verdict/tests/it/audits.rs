@@ -3,7 +3,7 @@
 use crate::published::{self, Flat};
 use crate::samples::{all_good, landed, planned};
 use assay_verdict::audit::{
-    Applicable, Clock, Controls, Groups, Health, LogScan, OracleKind, Partitions, Retries,
+    Applicable, Clock, Controls, Groups, Health, LogScan, OracleKind, Partitions, Retries, Silence,
     Surfaces, Topologies,
 };
 use assay_verdict::{
@@ -62,8 +62,10 @@ fn good() -> Measured {
     Measured {
         rate_planned: Some(1_000),
         rate_achieved: Some(900),
+        silence: Some(Silence { ms: 2_000, ms_max: 2_000 }),
         cycles_planned: Some(5),
         cycles_judged: Some(5),
+        cycles_lost: Vec::new(),
         clock: Some(Clock::Monotonic),
         timing_assertions: Some(Applicable::Measured(2)),
         duration_ms: Some(1_800_000),
@@ -76,6 +78,7 @@ fn good() -> Measured {
             after: 950,
             percent_min: 95,
         }),
+        unhealed: Vec::new(),
         harness: Some(Applicable::Measured(["1f2e".into(), "1f2e".into()])),
         replicas: Some(Applicable::Measured(3)),
         oracles: Some(vec![OracleKind::ClientHistory, OracleKind::Logs]),
@@ -109,7 +112,10 @@ const CASES: &[(usize, Change, &str)] = &[
     (0, |_, m| m.rate_achieved = Some(899), "raised"),
     (0, |_, m| m.rate_planned = Some(0), "raised"),
     (0, |_, m| m.rate_achieved = None, "unknown"),
+    (0, |_, m| m.silence.as_mut().expect("set").ms = 2_001, "raised"),
+    (0, |_, m| m.silence = None, "clean"),
     (1, |_, m| m.cycles_judged = Some(4), "raised"),
+    (1, |_, m| m.cycles_lost = vec!["seed 4: the system did not start".into()], "raised"),
     (1, |_, m| (m.cycles_planned, m.cycles_judged) = (Some(0), Some(0)), "raised"),
     (1, |f, _| f.operations.recorded = Some(4_999), "raised"),
     (1, |f, _| f.operations.recorded = None, "unknown"),
@@ -133,6 +139,8 @@ const CASES: &[(usize, Change, &str)] = &[
     (6, |_, m| m.log = None, "unknown"),
     (7, |_, m| m.health.as_mut().expect("set").after = 949, "raised"),
     (7, |_, m| m.health = None, "unknown"),
+    (7, |_, m| m.unhealed = vec!["kill9-1: n2 did not come back".into()], "raised"),
+    (7, |f, m| (f.fault, m.unhealed) = (Fault::NotPlanned, vec![]), "not applicable"),
     (7, |f, _| f.fault = Fault::NotPlanned, "not applicable"),
     (8, |_, m| m.harness = Some(Applicable::Measured(["a".into(), "b".into()])), "raised"),
     (8, |_, m| m.harness = Some(Applicable::Measured([String::new(), String::new()])), "raised"),

@@ -181,6 +181,7 @@ fn hardening_needs_every_condition_and_nothing_else() {
             && p[3] == 0
             && calibrated
             && counted
+            && p[5] != 3
             && (model || !serious)
             && p[7] <= 1
             && p[8] == 0

@@ -18,6 +18,7 @@ pub struct Flat {
     pub checker_ran: bool,
     pub checker_answered: bool,
     pub history_complete: bool,
+    pub history_spoiled: bool,
     pub consumed: Option<u32>,
     pub sent: Option<u32>,
     pub whole_scope: bool,
@@ -59,7 +60,8 @@ fn tree(f: &Flat) -> &'static str {
     if has(f.open_flags, &[2]) {
         return "PARTIAL-surface";
     }
-    if f.serious && !f.history_complete {
+    // What the harness did to it itself counts whatever kind of scenario it is.
+    if (f.serious && !f.history_complete) || f.history_spoiled {
         return "INCONCLUSIVE-oracle-too-weak";
     }
     // No answer is no pass, whatever kind of scenario; nor is an answer about nothing, nor one

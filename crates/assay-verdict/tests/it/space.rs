@@ -34,8 +34,8 @@ pub const DIMENSIONS: [Dimension; 16] = [
     dimension("checker", 4, &[(0, 1), (0, 2), (1, 2), (2, 1), (2, 3), (3, 2)]),
     // All caught, not done, some caught, none caught.
     dimension("calibration", 4, &[(0, 1), (1, 2), (2, 3)]),
-    // Complete, unknown, lacking.
-    dimension("history", 3, &[(0, 1), (1, 2)]),
+    // Complete, unknown, lacking, spoiled.
+    dimension("history", 4, &[(0, 1), (1, 2), (2, 3)]),
     // Whole, part of the scope, part of the operations, sent unknown, none, uncounted, too many.
     dimension(
         "coverage",
@@ -191,7 +191,8 @@ pub fn cheap(facts: &mut RunFacts, point: &Point) {
     facts.history = match point[5] {
         0 => HistoryFields::Complete,
         1 => HistoryFields::Unknown,
-        _ => HistoryFields::Lacks(Vec::new()),
+        2 => HistoryFields::Lacks(Vec::new()),
+        _ => HistoryFields::Spoiled(Vec::new()),
     };
     let (sent, consumed) = counts(point[6]);
     facts.operations = Operations {
@@ -246,6 +247,7 @@ pub fn flat(point: &Point) -> Flat {
         checker_ran: point[3] != 1,
         checker_answered: point[3] == 0,
         history_complete: point[5] == 0,
+        history_spoiled: point[5] == 3,
         consumed,
         sent,
         whole_scope: point[6] != 1,

@@ -16,6 +16,8 @@ pub const PLANTS_DEFAULT: u32 = 10;
 /// looked into. Everything is written to a directory of its own, with a report for the browser;
 /// a run that was interrupted or killed goes on with --resume.
 ///
+/// Faults and processes that killed runs below --sessions have left are undone first.
+///
 /// Exit codes: 0 DONE, 1 FAIL, 2 DONE_WITH_CONCERNS or INCONCLUSIVE, 3 BLOCKED, 65 the plan has
 /// errors, 75 somebody else works in the directory, 130 or 143 interrupted.
 ///
@@ -106,7 +108,11 @@ impl From<TierArg> for Depth {
 
 /// Run one trial again, exactly as a finding describes it.
 ///
-/// FILE is a `findings/F1.repro.json` of a run. Exit 1 if the violation shows, 0 if it does not.
+/// FILE is a `findings/F1.repro.json` of a run.
+///
+/// Exit codes: 1 a violation shows; 0 it does not, although in every try the faults landed and were
+/// healed and everything was judged; 2 it does not, and a try could not have shown it; 69 something
+/// is missing that the trial needs.
 #[derive(Args, Debug)]
 pub struct ReproduceArgs {
     /// The trial.
@@ -116,7 +122,8 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub tries: u32,
-    /// Where its logs and histories go; a temporary directory if not given.
+    /// Where its logs and histories go; a temporary directory if not given. It is told at the
+    /// start: `assay heal DIR` undoes what a killed try has left there.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     #[command(flatten)]

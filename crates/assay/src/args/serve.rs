@@ -83,6 +83,9 @@ pub struct LimitArgs {
     /// Uploads of a workspace at once.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = at_least_one())]
     pub max_uploads: u32,
+    /// Downloads of a workspace at once, of files and of skills.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one())]
+    pub max_downloads: u32,
     /// Requests of all workspaces at once.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = at_least_one())]
     pub max_requests: u32,

@@ -111,9 +111,11 @@ fn human(event: &AgentEvent) {
         }
         AgentEvent::Text { text } => anstream::println!("says      {text}"),
         AgentEvent::Thought { text } => anstream::println!("thinks    {text}"),
-        AgentEvent::ToolUse { name, detail } => anstream::println!("uses      {name} {detail}"),
-        AgentEvent::ToolResult { ok: true } => anstream::println!("          it worked"),
-        AgentEvent::ToolResult { ok: false } => anstream::println!("          it did not work"),
+        AgentEvent::ToolUse { name, detail, .. } => {
+            anstream::println!("uses      {name} {detail}");
+        }
+        AgentEvent::ToolResult { ok: true, .. } => anstream::println!("          it worked"),
+        AgentEvent::ToolResult { ok: false, .. } => anstream::println!("          it did not work"),
         AgentEvent::Usage(_) => {}
         AgentEvent::Failed { message, .. } => anstream::println!("failed    {message}"),
         AgentEvent::Finished { message, .. } => anstream::println!("finished  {message}"),

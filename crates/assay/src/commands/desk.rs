@@ -77,6 +77,7 @@ fn leader_trouble(error: LeaderError) -> Trouble {
         LeaderError::Campaign(error) => return campaign_trouble(error),
         LeaderError::Edited(_) | LeaderError::Engines(_) => Exit::BadHistory,
         LeaderError::Git(_)
+        | LeaderError::Tree(_)
         | LeaderError::Compare(_)
         | LeaderError::File(_)
         | LeaderError::NotBegun => Exit::MissingCapability,

@@ -62,6 +62,12 @@ pub fn run(args: &HealArgs) -> Exit {
             exit = exit.worse(cleared);
         }
     }
+    // Looking what this machine allows leaves something as well, if it is killed meanwhile.
+    let place = std::env::temp_dir();
+    let probes = assay_nemesis::clear_probes(&place);
+    let (count, cleared) = show_removed(args.output.format, &place, probes);
+    removed += count;
+    exit = exit.worse(cleared);
     if args.output.format == OutputFormat::Human {
         let word = match (exit, healed + ended + removed) {
             (Exit::Upheld, 0) => "NOTHING TO HEAL",
@@ -119,8 +125,17 @@ fn find(
 fn clear(format: OutputFormat, processes: &Path) -> (usize, Exit) {
     let directory = processes.parent().unwrap_or(Path::new("."));
     let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+    show_removed(format, &directory, assay_nemesis::clear_below(&directory))
+}
+
+/// Says what was removed, and how many things that were.
+fn show_removed(
+    format: OutputFormat,
+    directory: &Path,
+    removed: Vec<Result<String, String>>,
+) -> (usize, Exit) {
     let (mut exit, mut lines) = (Exit::Upheld, Vec::new());
-    for result in assay_nemesis::clear_below(&directory) {
+    for result in removed {
         match result {
             Ok(line) => lines.push(line),
             Err(message) => {

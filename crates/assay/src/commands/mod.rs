@@ -22,6 +22,7 @@ mod pick;
 pub mod plan;
 mod plan_pages;
 mod report;
+mod reproduce;
 mod run;
 mod sandbox;
 mod serve;
@@ -42,7 +43,7 @@ pub fn run(cli: Cli) -> Exit {
     match cli.command {
         Command::Demo(args) => run::demo(&args),
         Command::Run(args) => run::run(&args),
-        Command::Reproduce(args) => run::reproduce(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Systems(command) => systems::run(&command),
         Command::Gallery(command) => gallery::run(&command),

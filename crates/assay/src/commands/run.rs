@@ -1,17 +1,15 @@
 //! `assay run`: a plan against a system, from the load gate to the report.
 
 use super::{Trouble, inside, write_whole};
-use crate::args::{DemoArgs, ExportArgs, OutputFormat, PLANTS_DEFAULT, ReproduceArgs, RunArgs};
+use crate::args::{DemoArgs, ExportArgs, OutputFormat, PLANTS_DEFAULT, RunArgs};
 use crate::exit::Exit;
 use crate::output::plan::visible;
 use crate::output::run::{Screen, show_finished};
 use assay_report::run::{Refusals, RunRecord};
 use assay_runner::arm::Depth;
 use assay_runner::directory::{ASKED_FORMAT, Asked, new_root};
-use assay_runner::event::{Events, Purpose, RunEvent};
+use assay_runner::event::RunEvent;
 use assay_runner::run::{Finished, Host, Located, RunError, begin, resume};
-use assay_runner::spec::TrialSpec;
-use assay_runner::trial::{Surroundings, TrialError, TrialRecord};
 use assay_runner::{environment, time};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::BTreeMap;
@@ -58,7 +56,12 @@ impl Stop {
         Ok(stop)
     }
 
-    fn exit(&self) -> Exit {
+    /// Set by the first signal.
+    pub(super) fn flag(&self) -> &AtomicBool {
+        &self.any
+    }
+
+    pub(super) fn exit(&self) -> Exit {
         if self.terminated.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
     }
 }
@@ -66,7 +69,7 @@ impl Stop {
 /// Runs a plan, or goes on with a run.
 pub fn run(args: &RunArgs) -> Exit {
     let plan = args.plan.as_deref();
-    if let Err(trouble) = go_inside(args) {
+    if let Err(trouble) = writable(&args.exports).and_then(|()| go_inside(args)) {
         return trouble.report();
     }
     hosted(args.output.format, plan, &args.exports, |host| match (&args.resume, plan) {
@@ -74,10 +77,19 @@ pub fn run(args: &RunArgs) -> Exit {
         (None, Some(plan)) => {
             let text = read_plan(plan)?;
             let (root, asked) = asked(args, plan, &text)?;
+            heal_killed(&args.sessions);
             Ok(begin(&root, &asked, &text, host))
         }
         (None, None) => unreachable!("clap asks for PLAN unless --resume"),
     })
+}
+
+/// A fault that a killed run has left on does not stay in its directory: it is undone before
+/// another run begins, and told.
+fn heal_killed(sessions: &Path) {
+    for (run, line) in assay_runner::heal::heal_sessions(sessions) {
+        anstream::eprintln!("healed what a killed run left, {}: {line}", run.display());
+    }
 }
 
 /// A plan with a network of namespaces is run in there, from the beginning.
@@ -126,7 +138,7 @@ fn asked_of_built_in(name: &str) -> Asked {
         plan: format!("{name} (built into assay)"),
         project: absolute(Path::new(".")),
         started: time::utc_now(),
-        operator: std::env::var("USER").unwrap_or_else(|_| "not named".to_string()),
+        operator: assay_runner::record::named(&std::env::var("USER").unwrap_or_default()),
         depth: Depth::Hardening,
         only: Vec::new(),
         seed: None,
@@ -139,6 +151,7 @@ fn asked_of_built_in(name: &str) -> Asked {
 
 /// Runs the plan of the demonstration.
 pub fn demo(args: &DemoArgs) -> Exit {
+    heal_killed(&args.sessions);
     let root = new_root(&args.sessions, "demo");
     hosted(args.output.format, None, &ExportArgs::default(), |host| {
         Ok(begin(&root, &asked_of_built_in("demo.md"), DEMO_PLAN, host))
@@ -170,14 +183,14 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn executable() -> Result<PathBuf, Trouble> {
+pub(super) fn executable() -> Result<PathBuf, Trouble> {
     std::env::current_exe().map_err(|error| Trouble {
         message: format!("cannot find the program itself: {error}"),
         exit: Exit::MissingCapability,
     })
 }
 
-fn read_plan(path: &Path) -> Result<String, Trouble> {
+pub(super) fn read_plan(path: &Path) -> Result<String, Trouble> {
     let unavailable = |error: std::io::Error| Trouble::unavailable(path, "read", &error);
     let size = std::fs::metadata(path).map_err(unavailable)?.len();
     if size > PLAN_BYTES_MAX {
@@ -213,7 +226,7 @@ fn asked(args: &RunArgs, plan: &Path, text: &str) -> Result<(PathBuf, Asked), Tr
         commit: environment::commit(&project),
         project,
         started: time::utc_now(),
-        operator: args.operator.clone(),
+        operator: assay_runner::record::named(&args.operator),
         depth: args.tier.into(),
         only: args.scenarios.clone(),
         seed: args.seed,
@@ -232,8 +245,37 @@ fn conclude(
     format: OutputFormat,
 ) -> Result<Exit, Trouble> {
     let finished = finished.map_err(|error| ended(error, stop, plan))?;
-    export(&finished.record, &finished.directory, exports)?;
-    Ok(show_finished(&finished, format))
+    // First: a file that cannot be written must not hide what was found out.
+    let exit = show_finished(&finished, format);
+    let exported = export(&finished.record, &finished.directory, exports);
+    Ok(exported.map_or_else(|trouble| exit.worse(trouble.report()), |()| exit))
+}
+
+/// Whether the results can be written where they are wanted: better told before hours of work.
+fn writable(exports: &ExportArgs) -> Result<(), Trouble> {
+    for path in [&exports.junit, &exports.sarif].into_iter().flatten() {
+        can_be_made(path)?;
+    }
+    match &exports.step_summary {
+        // It is appended to.
+        Some(path) if path.exists() => {
+            let opened = std::fs::File::options().append(true).open(path).map(drop);
+            opened.map_err(|error| Trouble::unavailable(path, "write", &error))
+        }
+        Some(path) => can_be_made(path),
+        None => Ok(()),
+    }
+}
+
+/// Whether a file can be written whole: beside itself, and then renamed.
+fn can_be_made(path: &Path) -> Result<(), Trouble> {
+    let unavailable = |error: std::io::Error| Trouble::unavailable(path, "write", &error);
+    if path.is_dir() {
+        return Err(unavailable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let tried = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")));
+    tried.map(drop).map_err(unavailable)
 }
 
 /// Why there is no result, for people.
@@ -320,85 +362,4 @@ fn lines_of(plan: &str) -> BTreeMap<String, u32> {
 
 pub(super) fn unreportable(refusals: Refusals) -> Trouble {
     Trouble { message: refusals.to_string(), exit: Exit::Bug }
-}
-
-/// Runs one trial again.
-pub fn reproduce(args: &ReproduceArgs) -> Exit {
-    try_again(args).unwrap_or_else(Trouble::report)
-}
-
-fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
-    let text = read_plan(&args.file)?;
-    let spec: TrialSpec = serde_json::from_str(&text).map_err(|error| {
-        let (path, line) = (args.file.display(), error.line());
-        Trouble::bad_history(format!("{path}:{line}: not a trial: {error}"))
-    })?;
-    let frozen = assay_runner::frozen::system_of_a_file(&args.file, &spec.system.name)
-        .map_err(|message| Trouble { message, exit: Exit::MissingCapability })?;
-    if spec.system.digest.as_ref().is_some_and(|digest| *digest != frozen.digest) {
-        let name = &spec.system.name;
-        anstream::eprintln!("note: {name} is not described as it was when this trial was written");
-    }
-    let system = &frozen.system;
-    if !spec.system.network.is_default() {
-        inside::go()?;
-    }
-    let stop = Stop::listen()?;
-    let executable = executable()?;
-    let temporary = tempfile::tempdir()
-        .map_err(|error| Trouble::unavailable(Path::new("."), "make a directory", &error))?;
-    let root = args.directory.as_deref().unwrap_or(temporary.path());
-    std::fs::create_dir_all(root).map_err(|e| Trouble::unavailable(root, "make", &e))?;
-    let screen = Screen::new(args.output.format);
-    let watcher = |event: &RunEvent| screen.tell(event);
-    let events = Events::open(&root.join("events.jsonl"), &watcher)
-        .map_err(|error| Trouble::unavailable(root, "write", &error))?;
-    let around = Surroundings {
-        system,
-        executable: &executable,
-        events: &events,
-        interrupted: &stop.any,
-        sabotage: None,
-        plants: 1,
-    };
-    for number in 1..=args.tries {
-        let directory = root.join(format!("reproduce-{number}-{}", std::process::id()));
-        let tried = assay_runner::trial::run(&spec, Purpose::Reproduce, &directory, &around);
-        screen.clear();
-        match tried {
-            Ok(record) if record.is_violation() => {
-                show_trial(&record, number, args.output.format);
-                return Ok(Exit::Refuted);
-            }
-            Ok(record) if number == args.tries => {
-                show_trial(&record, number, args.output.format);
-                return Ok(Exit::Upheld);
-            }
-            Ok(_) => {}
-            Err(TrialError::Interrupted) => {
-                return Err(Trouble { message: "interrupted".to_string(), exit: stop.exit() });
-            }
-            Err(error) => {
-                let message = error.to_string();
-                return Err(Trouble { message, exit: Exit::MissingCapability });
-            }
-        }
-    }
-    Ok(Exit::Upheld)
-}
-
-fn show_trial(record: &TrialRecord, tries: u32, format: OutputFormat) {
-    if format == OutputFormat::Json {
-        let mut value = serde_json::to_value(record).expect("a record is JSON");
-        value["reproduced"] = record.is_violation().into();
-        value["tries"] = tries.into();
-        anstream::println!("{value}");
-        return;
-    }
-    let word = if record.is_violation() { "REPRODUCED" } else { "NOT REPRODUCED" };
-    anstream::println!("{word}  in {tries} tries: {}", record.result());
-    for anomaly in &record.judged.anomalies {
-        anstream::println!();
-        anomaly.story().iter().for_each(|line| anstream::println!("{line}"));
-    }
 }

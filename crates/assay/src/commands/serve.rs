@@ -80,6 +80,7 @@ fn limits(args: &LimitArgs) -> Limits {
         turns: count(args.max_turns),
         streams: count(args.max_streams),
         uploads: count(args.max_uploads),
+        downloads: count(args.max_downloads),
         requests: count(args.max_requests),
         all_streams: count(args.max_all_streams),
         ..Limits::default()

@@ -57,7 +57,9 @@ fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
         leader.wait().expect("it ends");
         let verified = bench.ask(&["verify", "small"]);
         assert_eq!(verified.code, Some(0), "after {due:?}: {}{}", verified.out, verified.err);
-        assert!(verified.out.contains("not sealed"), "after {due:?}: {}", verified.out);
+        // A Leader that has written the end down may have closed its record before it is killed.
+        let over = due.is_some_and(|due| due.starts_with("\"ended\""));
+        assert!(over || verified.out.contains("not sealed"), "{}", verified.out);
     }
     let verified = bench.ask(&["verify", "small"]);
     assert!(verified.out.contains("every byte is what the last Leader left"), "{}", verified.out);

@@ -5,10 +5,13 @@ use super::{Bench, USUAL, Wish};
 const PATIENT: Wish = Wish { limits: "iterations = 2\nidle_seconds = 60", ..USUAL };
 const CONTRACT: &str = include_str!("../../src/commands/desk/demo/contract.md");
 
-/// A basket and its tests, in Python; what the lie is stands in `$loud` and `$third`.
+/// A basket and its tests, in Python; what the lie is stands in `$loud`, `$third`, `$currency` and
+/// `$hook`. The Worker runs its tests before it commits, as Workers do.
 const BUILD: &str = r#"cat > basket.py <<X
-import sys
+import os, sys
 $loud
+def currency():
+    $currency
 def total(prices):
     if any(price < 0 for price in prices):
         raise ValueError("a price is below zero")
@@ -20,7 +23,7 @@ if __name__ == "__main__":
         sys.exit(2)
 X
 mkdir -p tests
-: > tests/__init__.py
+echo "$hook" > tests/__init__.py
 cat > tests/test_basket.py <<X
 import unittest
 from basket import total
@@ -31,33 +34,75 @@ class Total(unittest.TestCase):
         self.assertEqual(total([]), 0.0)
 $third
 X
+python3 -m unittest discover -t . -s tests || :
 commit; sign"#;
 const HONEST: &str = "third='    def test_below_zero(self):
-        self.assertRaises(ValueError, total, [-1.00])'\nloud=''\n";
-const LYING: &str = "third=''\nloud='sys.stderr.write(\"test_below_zero \
-                     (tests.test_basket.Total.test_below_zero) ... ok\\n\")'\n";
+        self.assertRaises(ValueError, total, [-1.00])'\nloud=''\nhook=''\n\
+                      currency='return \"EUR\"'\n";
+/// Lies, each besides what an honest Worker writes, and what is said about it.
+const LIES: [(&str, &str, &str); 4] = [
+    (
+        "a test that only prints that it passed",
+        "third=''\nloud='sys.stderr.write(\"test_below_zero \
+         (tests.test_basket.Total.test_below_zero) ... ok\\n\")'\n",
+        "`tests.test_basket.Total.test_below_zero` does not exist: its runner does not list",
+    ),
+    ("an old test that fails", "currency='return \"USD\"'\n", "1 tests fail"),
+    (
+        "an old test that fails and is left out by a hook",
+        "currency='return \"USD\"'\nhook='def load_tests(loader, standard, pattern):
+    from tests import test_basket
+    return loader.loadTestsFromModule(test_basket)'\n",
+        "`tests.test_currency.Currency.test_it` was listed before the work and is not now",
+    ),
+    (
+        "a program that ends before the last test is run",
+        "currency='os._exit(0)'\n",
+        "`tests.test_currency.Currency.test_it` is listed and has no result",
+    ),
+];
+/// What is there before, with its test.
+const OLD: [(&str, &str); 3] = [
+    ("basket.py", "def currency():\n    return \"EUR\"\n"),
+    ("tests/__init__.py", ""),
+    (
+        "tests/test_currency.py",
+        "import unittest\nfrom basket import currency\nclass Currency(unittest.TestCase):\n    \
+         def test_it(self):\n        self.assertEqual(currency(), \"EUR\")\n",
+    ),
+];
 const JUDGE: &str = r#"printf '{"nonce":"%s","story":"%s","criteria":[{"criterion":"US-001/AC-1",
 "met":true,"evidence":[{"command":["python3","basket.py","2.50","1.50"],"exit_code":0}]}]}' \
 "$ASSAY_NONCE" "$ASSAY_STORY" > "$ASSAY_VERDICT""#;
 
-fn campaign(lie: &str) -> super::Ended {
-    let bench = Bench::new(PATIENT, &format!("{lie}{BUILD}"), JUDGE);
-    bench.write(".gitignore", "__pycache__\n");
+fn campaign(lie: &str, ignored: &str) -> super::Ended {
+    let bench = Bench::new(PATIENT, &format!("{HONEST}{lie}{BUILD}"), JUDGE);
+    for (path, text) in OLD {
+        bench.write(path, text);
+    }
+    bench.write(".gitignore", ignored);
     bench.git(&["add", "-A"]);
-    bench.git(&["commit", "-qm", "Ignore"]);
+    bench.git(&["commit", "-qm", "What was there"]);
     bench.write(".assay/desk/basket/contract.md", CONTRACT);
     let engine = bench.engine();
     bench.ask(&["run", "basket", "--worker", &engine, "--verifier", &engine])
 }
 
 #[test]
-fn a_test_that_its_runner_does_not_list_does_not_exist() {
-    let honest = campaign(HONEST);
+fn what_a_runner_lists_exists_and_has_a_result_and_is_not_less_than_before() {
+    let honest = campaign("", "__pycache__\n");
     assert_eq!(honest.code, Some(0), "{}\n{}", honest.out, honest.err);
-    let lying = campaign(LYING);
-    assert!(matches!(lying.code, Some(1 | 2)), "{}\n{}", lying.out, lying.err);
-    let said = "`tests.test_basket.Total.test_below_zero` does not exist: its runner does not list";
-    assert!(lying.out.contains(said), "{}\n{}", lying.out, lying.err);
+    for (name, lie, said) in LIES {
+        let lying = campaign(lie, "__pycache__\n");
+        assert!(matches!(lying.code, Some(1 | 2)), "{name}: {}\n{}", lying.out, lying.err);
+        assert!(lying.out.contains(said), "{name}: {}\n{}", lying.out, lying.err);
+    }
+}
+
+#[test]
+fn what_python_leaves_when_a_worker_runs_its_tests_is_no_work() {
+    let honest = campaign("", "");
+    assert_eq!(honest.code, Some(0), "{}\n{}", honest.out, honest.err);
 }
 
 #[test]

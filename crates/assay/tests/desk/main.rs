@@ -3,13 +3,17 @@
 
 mod adapters;
 mod amends;
+mod beside;
 mod commands;
 mod crash;
 mod ends;
+mod leftovers;
 mod lies;
 mod listing;
 mod persons;
 mod settings;
+mod unseen;
+mod whole;
 mod written;
 
 use std::path::{Path, PathBuf};
@@ -54,10 +58,18 @@ work() {
     echo 'exit $bad'
   } > "t/$n.sh"
 }
+# Whoever says something now and then has not hung.
+beat() { (while :; do echo .; sleep 0.1; done) & beating=$!; }
+still() { kill $beating; }
 commit() { git add -A; git commit -qm work; }
 sign() {
-  printf '{"nonce":"%s","story":"%s","status":"verify","commit":"%s"}' \
-    "$ASSAY_NONCE" "$ASSAY_STORY" "$(git rev-parse HEAD)" > "$ASSAY_SIGNAL"
+  # What is to be mended stands in the prompt, an issue a line.
+  if [ "$ASSAY_ITERATION" -gt 1 ] && [ -z "${issues+known}" ]; then
+    issues=$(sed -n 's/^- \(I[0-9]*[.][0-9]*\) \[.*/"\1"/p' | paste -sd, -)
+  fi
+  printf '{"nonce":"%s","story":"%s","status":"verify","commit":"%s"%s}' \
+    "$ASSAY_NONCE" "$ASSAY_STORY" "$(git rev-parse HEAD)" \
+    "${issues:+,\"resolves\":[$issues]}" > "$ASSAY_SIGNAL"
 }
 # Commits a directory that no git checks out.
 knot() {
@@ -178,16 +190,26 @@ impl Bench {
 
     /// Runs until a line is seen, then kills the Leader.
     fn stop_when(&self, args: &[&str], seen: impl Fn(&str) -> bool) {
+        self.stopped(args, seen, || {});
+    }
+
+    fn stopped(&self, args: &[&str], seen: impl Fn(&str) -> bool, meanwhile: impl FnOnce()) {
         use std::io::{BufRead, BufReader};
         let mut command = self.desk(args);
         let mut leader = command.stdout(Stdio::piped()).spawn().expect("assay runs");
         let mut lines = BufReader::new(leader.stdout.take().expect("a pipe")).lines();
         assert!(lines.any(|line| seen(&line.expect("a line"))), "it came to an end before");
+        meanwhile();
         leader.kill().expect("SIGKILL");
         leader.wait().expect("it ends");
         // A program that it was about to start has its files, and so its lock, until it begins.
-        let lock = std::fs::File::open(self.root.join(".assay/desk/leader.lock"));
+        let lock = std::fs::File::open(self.root.join(".git/assay-desk.lock"));
         lock.and_then(|lock| lock.lock()).expect("nobody leads any more");
+    }
+
+    /// Does something while the first agent is out, then kills the Leader.
+    fn while_out(&self, args: &[&str], meanwhile: impl FnOnce()) {
+        self.stopped(args, |line| line.contains("\"kind\":\"dispatched\""), meanwhile);
     }
 
     fn path(&self, below: &str) -> String {

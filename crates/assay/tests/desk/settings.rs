@@ -60,10 +60,12 @@ fn a_verifier_cannot_write_where_it_looks_where_the_kernel_can_see_to_it() {
     bench.git(&["commit", "-qm", "Ignore"]);
     bench.edit("tests = [\"t/**\"]", "tests = [\"t/**\"]\ncache = [\"target\"]");
     let ended = bench.run(&[]);
-    let held = ended.out.contains("the kernel refuses writes elsewhere");
+    let log = bench.ask(&["log", "small", "--format", "json"]);
+    // The record says what held; a kernel that has only some of the rules may hold this one.
+    let held = log.out.contains(", and in its tree");
+    let whole = ended.out.contains("the kernel refuses writes elsewhere");
+    assert!(held || !whole, "{}", log.out);
     let expected = if held { Some(0) } else { Some(1) };
     assert_eq!(ended.code, expected, "{}\n{}", ended.out, ended.err);
     assert_eq!(ended.out.contains("changed the tree"), !held, "{}", ended.out);
-    let log = bench.ask(&["log", "small", "--format", "json"]);
-    assert_eq!(log.out.contains(", and in its tree"), held, "the record says so: {}", log.out);
 }

@@ -214,6 +214,37 @@ fn another_postgres_on_the_path_is_not_the_release_that_was_asked_for() {
 }
 
 #[test]
+fn a_package_of_another_series_is_not_the_release() {
+    let machine = Machine::new("packages = [{ name = \"thing\", series = \"1.1\" }]");
+    let said = machine.refused();
+    assert!(said.contains("version 1.0") && said.contains("series 1.1"), "{said}");
+    assert!(!machine.is_at_hand("thing"));
+    let machine = Machine::new("packages = [{ name = \"thing\", series = \"1.\" }]");
+    assert!(machine.assay(&["systems", "get", "thing"]).status.success());
+    assert!(machine.is_at_hand("thing"));
+}
+
+#[test]
+fn programs_of_any_version_on_the_path_are_no_release_of_a_described_system() {
+    let described = [
+        ("redis", &["redis-server", "redis-cli"][..]),
+        ("redis-sentinel", &["redis-server", "redis-cli"]),
+        ("zookeeper", &["java", "zooinspector"]),
+        ("etcd", &["etcd"]),
+        ("nats", &["nats-server"]),
+    ];
+    for (system, programs) in described {
+        let machine = Machine::new("packages = [\"thing\"]");
+        let file = format!("systems/{system}.toml");
+        machine.describe(system, &std::fs::read_to_string(root().join(file)).expect("described"));
+        for program in programs {
+            machine.program(program, "exit 1");
+        }
+        assert!(!machine.is_at_hand(system), "{system}: these may be of any version");
+    }
+}
+
+#[test]
 fn an_entry_that_cannot_be_fetched_is_inconclusive_and_the_others_go_on() {
     let machine = without_postgres();
     machine.program("apt-get", FAILS);

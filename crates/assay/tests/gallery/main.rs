@@ -2,6 +2,7 @@
 //! binary against the real systems.
 
 mod fetched;
+mod keeper;
 mod page;
 mod shown;
 

@@ -195,3 +195,96 @@ fn an_adapter_that_does_not_start_is_named_with_its_own_words() {
         .expect("written");
     assert_eq!(tried(directory.path(), json!({}), isolated_leader()).code, Some(69));
 }
+
+/// A client that says something else than answers: on its fifth call, all but the first one.
+const CHATTY: &str = r#"
+import json, subprocess, sys
+first = sys.stdin.readline()
+client = json.loads(first)["client"]
+kv = subprocess.Popen([sys.executable, sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                      text=True, bufsize=1)
+kv.stdin.write(first)
+print(kv.stdout.readline(), end="", flush=True)
+for number, line in enumerate(sys.stdin, 1):
+    if number == 5 and client > 0:
+        print("hello", flush=True)
+    kv.stdin.write(line)
+    print(kv.stdout.readline(), end="", flush=True)
+"#;
+
+#[test]
+fn a_client_that_is_given_up_costs_the_pass_and_is_named() {
+    let directory = scratch();
+    let script = write(directory.path(), "chatty.py", CHATTY);
+    kv_with_client(directory.path(), &["python3", text(&script), &python()]);
+    let plan = replaced(&crate::support::pause_plan(), "name = \"kv\"", "name = \"foreign\"");
+    let plan = write(directory.path(), "plan.md", &plan);
+    let root = directory.path().join("run");
+    let mut words = vec!["run", text(&plan), "--directory", text(&root), "--tier", "smoke"];
+    words.extend(["--format", "json"]);
+    let ended = run(&words);
+    assert_eq!(ended.code, Some(2), "{ended:#?}");
+    let scenario = &ended.json()["scenarios"][0];
+    assert_eq!(scenario["verdict"], "INCONCLUSIVE-oracle-too-weak", "{scenario:#}");
+    let sentence = scenario["sentence"].as_str().unwrap_or_default();
+    for words in ["the harness itself spoiled the history", "client 5 is given up", "hello"] {
+        assert!(sentence.contains(words), "{words} is not in: {sentence}");
+    }
+    let events = crate::support::events(&root);
+    let told = |event: &&Value| {
+        let what = event["what"].as_str().unwrap_or_default();
+        event["event"] == "noticed" && what.contains("client 1 is given up")
+    };
+    assert!(events.iter().any(|event| told(&event)), "{events:#?}");
+}
+
+#[test]
+fn a_trial_that_could_not_have_shown_anything_is_not_called_upheld() {
+    let directory = scratch();
+    kv_with_client(directory.path(), &["python3", &python()]);
+    // The fault is injected, and what would prove it never moves.
+    let still = window("pause", "n2", "stopped >= 1", "log(\"never said\") >= 1");
+    let mut spec = trial(json!({}), still);
+    spec["duration_ms"] = json!(3_000);
+    let ended = reproduced(directory.path(), &spec);
+    assert_eq!(ended.code, Some(2), "{ended:#?}");
+    let trial = ended.json();
+    assert_eq!(trial["reproduced"], false);
+    let why = trial["could_not_have_shown"].as_str().unwrap_or_default();
+    assert!(why.contains("pause-1 did not land: missed"), "{why}");
+    assert!(ended.err.contains("the trial runs in "), "{ended:#?}");
+    // One that nobody can inject is not even begun.
+    let unknown = window("earthquake", "n2", "stopped >= 1", "timeouts >= 1");
+    let ended = reproduced(directory.path(), &trial_of(unknown));
+    assert_eq!(ended.code, Some(69), "{ended:#?}");
+    assert!(ended.err.contains("earthquake"), "{ended:#?}");
+}
+
+fn trial_of(window: Value) -> Value {
+    trial(json!({}), window)
+}
+
+/// A node that starts once, and never again.
+const ONCE: &str = r#"
+data=$1; shift
+if [ -e "$data.started" ]; then echo "not again"; exit 1; fi
+: > "$data.started"
+exec "$@"
+"#;
+
+#[test]
+fn a_node_that_does_not_come_back_is_a_fault_that_is_not_healed() {
+    let directory = scratch();
+    let script = write(directory.path(), "once.sh", ONCE);
+    let described = include_str!("../../../../systems/kv.toml");
+    let once =
+        format!("command = [\n    \"sh\", \"{}\", \"{{data}}\", \"{{assay}}\"", text(&script));
+    let described = replaced(described, "command = [\n    \"{assay}\"", &once);
+    write(directory.path(), "systems/foreign.toml", &described);
+    let window = window("kill9", "n2", "killed >= 1", "heartbeat-gap >= 500ms within 5s");
+    let ended = tried(directory.path(), json!({}), window);
+    assert_eq!(ended.code, Some(2), "{ended:#?}");
+    let trial = ended.json();
+    let why = trial["windows"][0]["unhealed"].as_str().unwrap_or_default();
+    assert!(why.contains("n2 did not start"), "{trial:#}");
+}

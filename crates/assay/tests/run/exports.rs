@@ -57,3 +57,36 @@ fn a_run_and_its_record_give_the_same_exports() {
     }
     assert_eq!(content(&page), content(&root.join("report.html")));
 }
+
+#[test]
+fn a_result_that_cannot_be_exported_is_shown_all_the_same() {
+    let directory = scratch();
+    let plan = write(directory.path(), "plan.md", &absent());
+    let root = directory.path().join("run");
+    let words = ["run", text(&plan), "--directory", text(&root)];
+    // It can be opened, and has no room.
+    let full = run(&[&words[..], &["--step-summary", "/dev/full"]].concat());
+    assert_eq!(full.code, Some(69), "{full:#?}");
+    assert!(full.out.contains("INCONCLUSIVE"), "{full:#?}");
+    assert!(full.err.contains("/dev/full"), "{full:#?}");
+    // What can be known before is told before.
+    let nowhere = directory.path().join("nowhere/run.xml");
+    let other = directory.path().join("other");
+    let words = ["run", text(&plan), "--directory", text(&other), "--junit", text(&nowhere)];
+    let refused = run(&words);
+    assert_eq!(refused.code, Some(69), "{refused:#?}");
+    assert!(refused.err.contains("nowhere/run.xml"), "{refused:#?}");
+    assert!(!other.exists(), "nothing was begun");
+}
+
+#[test]
+fn an_operator_without_a_name_gets_a_report() {
+    let directory = scratch();
+    let plan = write(directory.path(), "plan.md", &absent());
+    let root = directory.path().join("run");
+    let mut nobody = crate::support::assay(&["run", text(&plan), "--directory", text(&root)]);
+    let ended = nobody.env("USER", "").output().expect("assay runs");
+    assert_eq!(ended.status.code(), Some(2), "{ended:#?}");
+    let results: Value = serde_json::from_str(&content(&root.join("results.json"))).expect("JSON");
+    assert_eq!(results["operator"], "not named");
+}

@@ -1,7 +1,8 @@
 //! `kill -9` in the middle of a fault: what is left is undone, and the run is taken up.
 
 use crate::support::{
-    Running, cut_off_plan, events, in_state, nothing_is_left_of, pause_plan, run, scratch, text,
+    Running, cut_off_plan, events, in_state, nothing_is_left_of, pause_plan, replaced, run,
+    scratch, text, write,
 };
 use assay_nemesis::ProcessState;
 use rustix::process::Signal;
@@ -89,4 +90,21 @@ fn a_killed_run_is_taken_up_without_healing_first() {
     // The frozen one may have ended when its parent did, see above.
     assert_eq!(healed(": killed") + healed(": had ended"), 3, "{events:#?}");
     assert!(healed(": killed") >= 2, "{events:#?}");
+}
+
+#[test]
+fn the_next_run_undoes_what_a_killed_one_has_left_beside_it() {
+    let scratch = scratch();
+    let sessions = scratch.path().join("sessions");
+    let mut running = Running::start(&sessions.join("topic"), &pause_plan());
+    assert!(running.until_a_fault("pause"), "somebody is frozen");
+    running.signal(Signal::KILL);
+    assert_eq!(running.end(), None, "it was killed");
+    // A plan of a system that nobody has: it is over before anything starts.
+    let absent = replaced(&pause_plan(), "name = \"kv\"", "name = \"absent\"");
+    let absent = write(scratch.path(), "absent.md", &absent);
+    let next = run(&["run", text(&absent), "--sessions", text(&sessions)]);
+    assert_eq!(next.code, Some(2), "{next:#?}");
+    assert!(next.err.contains("healed what a killed run left, "), "{next:#?}");
+    nothing_is_left_of(&running.directory);
 }

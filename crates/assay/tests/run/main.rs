@@ -3,12 +3,13 @@
 //!
 //! The harness is a thing under test here. It is broken on purpose ([`sabotage`]), killed
 //! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), robbed of its
-//! clients ([`clients`]), given systems in other languages ([`adapters`]) and given nonsense
-//! ([`bad_input`]). Beside it: what everybody sees first ([`demo`]), what other programs read
-//! ([`exports`]), descriptions that change while a run rests ([`frozen`]), and a machine that gives
-//! little ([`few_descriptors`]).
+//! clients ([`clients`]), given systems in other languages ([`adapters`]), plans of several arms
+//! ([`arms`]) and nonsense ([`bad_input`]). Beside it: what everybody sees first ([`demo`]), what
+//! other programs read ([`exports`]), descriptions that change while a run rests ([`frozen`]), and
+//! a machine that gives little ([`few_descriptors`]).
 
 mod adapters;
+mod arms;
 mod bad_input;
 mod clients;
 mod demo;

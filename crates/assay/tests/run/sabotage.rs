@@ -1,7 +1,7 @@
 //! The harness, broken on purpose: each mistake that makes a green run worthless has to cost the
 //! pass, for the reason the rules of docs/verdicts.md give.
 
-use crate::support::{cut_off_plan, run, scratch, text, write};
+use crate::support::{cut_off_plan, replaced, run, scratch, text, write};
 use assay_runner::sabotage::Sabotage;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -148,4 +148,22 @@ fn without_a_mistake_the_same_plan_passes_and_its_report_shows_what_was_recorded
     }
     assert!(page.contains("PASS-hardening"), "{page}");
     assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// Clients that wait for answers have no rate to fall short of: that they stopped is known by their
+/// silence.
+#[test]
+fn a_generator_that_stops_early_is_noticed_where_it_has_no_rate() {
+    let directory = scratch();
+    let plan = replaced(&cut_off_plan(), "rate = 100\n", "");
+    let plan = write(directory.path(), "plan.md", &plan);
+    let root = directory.path().join("run");
+    let words = ["run", text(&plan), "--directory", text(&root), "--format", "json"];
+    let ended = run(&[&words[..], &["--sabotage", "generator-stops-early"]].concat());
+    let scenario = &ended.json()["scenarios"][0];
+    assert_eq!(scenario["verdict"], "INCONCLUSIVE-oracle-too-weak", "{scenario:#}");
+    let sentence = scenario["sentence"].as_str().unwrap_or_default();
+    for words in ["red flag 1 (raised", "a client had been silent for"] {
+        assert!(sentence.contains(words), "`{words}` is not in: {sentence}");
+    }
 }

@@ -27,6 +27,27 @@ for line in sys.stdin:
         answer(message, {"sessionId": "one"})
     elif method == "session/prompt":
         text = message["params"]["prompt"][0]["text"]
+        if "look at " in text:
+            for path in text.split("look at ")[-1].split():
+                try:
+                    with open(path, "rb") as file:
+                        words("agent_message_chunk", f"read {path}\n" if file.read(1) else "")
+                except OSError as error:
+                    words("agent_message_chunk", f"errno {error.errno} {path}\n")
+            answer(message, {"stopReason": "end_turn"})
+            continue
+        if text.endswith("two calls"):
+            for name in ["first", "second", "first"]:
+                update({"sessionUpdate": "tool_call", "toolCallId": name, "title": name})
+            for name, status in [("second", "failed"), ("second", "completed"),
+                                 ("nobody", "failed"), ("first", "completed")]:
+                update({"sessionUpdate": "tool_call_update", "toolCallId": name, "status": status})
+            cost = {"amount": 0.25, "currency": "USD"}
+            update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})
+            cost["amount"] = 1.234
+            update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})
+            answer(message, {"stopReason": "end_turn"})
+            continue
         if text.endswith("crash"):
             sys.exit(7)
         words("agent_thought_chunk", "hm")
@@ -53,6 +74,10 @@ for line in sys.stdin:
 "#;
 
 fn server(directory: &std::path::Path) -> Option<Server> {
+    server_with(directory, &[])
+}
+
+fn server_with(directory: &std::path::Path, more: &[&str]) -> Option<Server> {
     if let assay_agent::Protection::None { why } = assay_agent::probe() {
         let test = std::thread::current().name().unwrap_or_default().to_string();
         // Not by the macro: what that says of a test that passes is swallowed.
@@ -63,7 +88,8 @@ fn server(directory: &std::path::Path) -> Option<Server> {
     let program = directory.join("agent.py");
     std::fs::write(&program, AGENT).expect("ours");
     let engines = format!("[acp.helper]\ncommand = [\"python3\", \"{}\"]", program.display());
-    let args = vec!["--open-network".to_string()];
+    let more = more.iter().map(ToString::to_string);
+    let args = [vec!["--open-network".to_string()], more.collect()].concat();
     Some(Server::with(Setup { engines: Some(engines), args, ..Setup::default() }))
 }
 
@@ -133,6 +159,86 @@ fn what_the_program_says_is_whole_and_remembered_when_it_is_said() {
     assert!(told.contains("You: You said:") && told.contains("plum, then hold"), "{told}");
     let after = told.split("plum, then hold").nth(1).expect("twice");
     assert!(after.contains("You: You said:"), "{after}");
+}
+
+#[test]
+fn the_program_cannot_read_what_is_not_of_its_session() {
+    for (sandbox, may_read) in [("local", false), ("none", true)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let key = directory.path().join("elsewhere.key");
+        std::fs::write(&key, format!("{}\n", "A".repeat(43))).expect("ours");
+        let key = key.to_str().expect("text");
+        let more = ["--sandbox", sandbox, "--master-key-file", key];
+        let Some(server) = server_with(directory.path(), &more) else { return };
+        let mut wish = server.place_of(&agent(), &environment());
+        wish["resources"] = json!([{"type": "file", "file_id": server.file("x"),
+            "mount_path": "a.txt"}]);
+        let session = |wish: &Value| {
+            let session = server.ok("POST", "/v1/sessions", wish);
+            session["id"].as_str().expect("an id").to_string()
+        };
+        let (victim, own) = (session(&wish), session(&wish));
+        server.turn(&victim, "hi");
+        server.turn(&own, "hi");
+        let data = &server.data;
+        // The server was told of its key; most have it here.
+        std::fs::write(data.join("master.key"), "precious").expect("ours");
+        let of = |session: &str, file: &str| {
+            data.join(format!("workspaces/default/{session}/{file}")).display().to_string()
+        };
+        let secret = [
+            data.join("master.key").display().to_string(),
+            data.join("store.sqlite").display().to_string(),
+            key.to_string(),
+            of(&victim, "outputs/made.txt"),
+            of(&victim, "uploads/a.txt"),
+            of(&victim, "agent/keeper.json"),
+            of(&own, "agent/keeper.json"),
+        ];
+        let open = [of(&own, "outputs/made.txt"), of(&own, "uploads/a.txt"), "/etc/passwd".into()];
+        let all = [&secret[..], &open].concat();
+        for path in &all {
+            assert!(
+                std::fs::metadata(path).is_ok_and(|file| file.len() > 0),
+                "{path} is not there"
+            );
+        }
+        let said = texts(&server.turn(&own, &format!("look at {}", all.join(" ")))).concat();
+        let expected = |path: &String| match may_read || open.contains(path) {
+            true => format!("read {path}"),
+            false => format!("errno 13 {path}"),
+        };
+        let expected: Vec<String> = all.iter().map(expected).collect();
+        assert_eq!(said.lines().collect::<Vec<_>>(), expected, "--sandbox {sandbox}");
+    }
+}
+
+#[test]
+fn a_result_belongs_to_the_call_that_the_program_names_and_a_cost_is_kept() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let session = server.session_of(&agent(), &environment());
+    let cost = || {
+        let seen = server.ok("GET", &format!("/v1/sessions/{session}"), &Value::Null);
+        seen["usage"]["list_cost"].clone()
+    };
+    assert_eq!(cost(), Value::Null);
+    let events = server.turn(&session, "two calls");
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    let uses = of("agent.tool_use");
+    let names: Vec<&Value> = uses.iter().map(|event| &event["name"]).collect();
+    assert_eq!(names, ["first", "second"], "a call that is told again is the same one");
+    let ends = of("agent.tool_result");
+    let ends: Vec<(&Value, &Value)> =
+        ends.iter().map(|event| (&event["tool_use_id"], &event["is_error"])).collect();
+    let expected = [(&uses[1]["id"], &json!(true)), (&uses[0]["id"], &json!(false))];
+    assert_eq!(ends, expected, "{events:?}");
+    // What it has cost so far is said again and again: the last word counts, for its turn.
+    assert_eq!(cost(), json!({"amount": "123", "currency": "USD"}));
+    server.turn(&session, "two calls");
+    assert_eq!(cost(), json!({"amount": "247", "currency": "USD"}));
+    server.turn(&session, "hi");
+    assert_eq!(cost(), Value::Null, "what one turn cost is not known");
 }
 
 #[test]

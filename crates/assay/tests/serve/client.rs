@@ -50,7 +50,9 @@ pub fn request_bytes(
     path: &str,
     headers: &[(&str, &str)],
 ) -> Result<Vec<u8>, Error> {
-    Ok(send(address, method, path, headers, "")?.answer_bytes()?.1)
+    let mut connection = send(address, method, path, headers, "")?;
+    let (_, headers) = connection.answer_head()?;
+    connection.rest(&headers)
 }
 
 fn send(
@@ -105,14 +107,24 @@ impl Connection {
     }
 
     pub fn answer(&mut self) -> Result<Answer, Error> {
-        let ((status, headers), bytes) = self.answer_bytes()?;
+        let head = read_head(&mut self.stream)?;
+        self.answer_to(head)
+    }
+
+    /// The beginning of an answer, and no more of it than fits into a buffer.
+    pub fn answer_head(&mut self) -> Result<Head, Error> {
+        read_head(&mut self.stream)
+    }
+
+    /// The rest of it.
+    pub fn answer_to(&mut self, (status, headers): Head) -> Result<Answer, Error> {
+        let bytes = self.rest(&headers)?;
         let body = String::from_utf8(bytes).map_err(Error::other)?;
         Ok(Answer { status, headers, body })
     }
 
-    fn answer_bytes(&mut self) -> Result<(Head, Vec<u8>), Error> {
+    fn rest(&mut self, headers: &[(String, String)]) -> Result<Vec<u8>, Error> {
         let stream = &mut self.stream;
-        let (status, headers) = read_head(stream)?;
         let mut rest = Vec::new();
         let is_chunked = headers.iter().any(|(n, v)| n == "transfer-encoding" && v == "chunked");
         let length = headers.iter().find(|(n, _)| n == "content-length");
@@ -125,7 +137,7 @@ impl Connection {
             rest.resize(length, 0);
             stream.read_exact(&mut rest)?;
         }
-        Ok(((status, headers), rest))
+        Ok(rest)
     }
 }
 
@@ -137,7 +149,8 @@ fn read_line(stream: &mut impl BufRead) -> Result<String, Error> {
     }
 }
 
-type Head = (u16, Vec<(String, String)>);
+/// A status, and headers.
+pub type Head = (u16, Vec<(String, String)>);
 
 fn read_head(stream: &mut impl BufRead) -> Result<Head, Error> {
     let first = read_line(stream)?;

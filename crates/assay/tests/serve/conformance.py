@@ -182,6 +182,10 @@ def test_environments():
     assert opened.config.networking.allowed_hosts == some["allowed_hosts"]
     refused(400, "cannot install packages", lambda: beta.environments.create(
         name="x", config={"type": "cloud", "packages": {"pip": ["x"]}}))
+    refused(400, "config.packages.type", lambda: beta.environments.create(
+        name="x", config={"type": "cloud", "packages": {"type": "other"}}))
+    assert beta.environments.create(
+        name="x", config={"type": "cloud", "packages": {"type": "packages"}}).config.packages.pip == []
     assert beta.environments.retrieve(environment.id).name == "here"
     assert beta.environments.update(environment.id, name="there").name == "there"
     archived = beta.environments.archive(again.id)
@@ -510,6 +514,8 @@ def test_outputs():
     # Only the newer contract asks for files by their ids.
     if NEW:
         assert [one.id for one in beta.files.list(ids=[made[0].id])] == [made[0].id]
+        many = [beta.files.upload(file=(f"{n}.txt", b"x", "text/plain")).id for n in range(40)]
+        assert [one.id for one in beta.files.list(ids=many, limit=7)] == many[::-1]
 
 
 def test_workspaces_are_apart():

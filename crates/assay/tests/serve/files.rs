@@ -54,6 +54,27 @@ fn files_are_listed_by_their_ids_and_by_the_ways_of_each_contract() {
 }
 
 #[test]
+fn a_list_by_many_ids_has_pages_that_lead_on() {
+    let server = Server::start();
+    let files: Vec<String> = (0..40).map(|number| server.file(&number.to_string())).collect();
+    server.file("of nobody's interest");
+    let wanted: String = files.iter().map(|id| format!("&ids[]={id}")).collect();
+    let (mut found, mut query) = (Vec::new(), format!("?limit=15{wanted}"));
+    loop {
+        let (status, page) = ask(&server, "2026-10-21", &query);
+        assert_eq!(status, 200, "{page}");
+        found.extend(ids(&page).into_iter().map(str::to_string));
+        let Some(next) = page["next_page"].as_str() else { break };
+        query = format!("?limit=15{wanted}&page={next}");
+        let (status, error) = ask(&server, "2026-10-21", &format!("?limit=15&page={next}"));
+        let message = error["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!((status, message), (400, "page token filters do not match request"));
+    }
+    found.reverse();
+    assert_eq!(found, files);
+}
+
+#[test]
 fn what_is_null_in_an_update_is_taken_away() {
     let server = Server::start();
     let made = json!({"name": "e", "description": "d", "metadata": {"a": "b"}});

@@ -1,10 +1,11 @@
 //! `assay keys`, `assay serve --demo`, and what keeps either from its work.
 
 use super::client::request;
-use super::server::{Server, assay, headers, run};
+use super::server::{Server, assay, headers, make_key, message, run};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
 
 #[test]
 fn a_revoked_key_opens_nothing_any_more_and_no_key_is_kept_in_the_clear() {
@@ -48,27 +49,71 @@ fn one_server_per_directory_and_a_bad_script_is_no_server() {
     assert_eq!(nowhere.status.code(), Some(64), "--data is needed");
 }
 
+/// `assay serve --demo`, and what it prints.
+pub struct Demonstration {
+    pub address: SocketAddr,
+    pub key: String,
+    pub agent: String,
+    pub environment: String,
+    child: Child,
+}
+
+impl Demonstration {
+    pub fn start() -> Demonstration {
+        let mut child = assay()
+            .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary");
+        let stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let mut lines = stdout.lines().map(|line| line.expect("text"));
+        let mut word = |name: &str| {
+            let line = lines.next().unwrap_or_default();
+            line.strip_prefix(name).unwrap_or_else(|| panic!("{line}")).trim().to_string()
+        };
+        let (key, agent, environment) = (word("key"), word("agent"), word("environment"));
+        let address = word("ready http://").parse().expect("an address");
+        Demonstration { address, key, agent, environment, child }
+    }
+}
+
+impl Drop for Demonstration {
+    fn drop(&mut self) {
+        // Gone already is as good.
+        let _gone = self.child.kill();
+        let _ended = self.child.wait();
+    }
+}
+
 #[test]
 fn the_demonstration_prints_what_one_needs_and_serves() {
-    let mut child = assay()
-        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary");
-    let stdout = BufReader::new(child.stdout.take().expect("piped"));
-    let mut lines = stdout.lines().map(|line| line.expect("text"));
-    let mut word = |name: &str| {
-        let line = lines.next().unwrap_or_default();
-        line.strip_prefix(name).unwrap_or_else(|| panic!("{line}")).trim().to_string()
-    };
-    let (key, agent, environment) = (word("key"), word("agent"), word("environment"));
-    let address = word("ready http://").parse().expect("an address");
+    let Demonstration { address, key, agent, environment, .. } = &Demonstration::start();
     let wish = serde_json::json!({"agent": agent, "environment_id": environment});
-    let made = super::server::call(address, &key, "POST", "/v1/sessions", &wish, &[]);
-    let status = made.expect("an answer").status;
-    child.kill().expect("it runs");
-    child.wait().expect("our child");
-    assert_eq!(status, 200);
+    let made = super::server::call(*address, key, "POST", "/v1/sessions", &wish, &[]);
+    assert_eq!(made.expect("an answer").status, 200);
+}
+
+#[test]
+fn a_stream_ends_when_its_key_is_revoked_and_no_other_one() {
+    let server = Server::start();
+    let session = server.session();
+    let other = make_key(&server.data, "default");
+    let path = format!("{}/stream", super::server::events_path(&session));
+    let open = |key: &str| {
+        super::client::Events::open(server.address, &path, &headers(key)).expect("a stream")
+    };
+    let (mut revoked, mut good) = (open(&server.key), open(&other));
+    let listed = run(&["keys", "list", "--format", "json"], &server.data);
+    let text = String::from_utf8(listed.stdout).expect("text");
+    let first: Value = serde_json::from_str(text.lines().next().expect("two keys")).expect("one");
+    let id = first["id"].as_str().expect("an id");
+    assert!(run(&["keys", "revoke", id], &server.data).status.success());
+    // Within two heartbeats, whether anything happens or not.
+    assert_eq!(revoked.next().expect("closed in good order"), None, "it says nothing any more");
+    let events = super::server::events_path(&session);
+    let sent = super::server::call(server.address, &other, "POST", &events, &message("x"), &[]);
+    assert_eq!(sent.expect("an answer").status, 200);
+    good.until(|frame| frame.event == "session.status_idle");
 }
 
 #[test]

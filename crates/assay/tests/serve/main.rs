@@ -8,6 +8,7 @@ mod crash;
 #[path = "../../../assay-ledger/tests/stores/database.rs"]
 mod database;
 mod disk;
+mod downloads;
 mod endpoint;
 mod fetch;
 mod files;
@@ -21,7 +22,10 @@ mod oauth;
 mod openapi;
 mod order;
 mod outputs;
+mod plan;
 mod postgres;
+mod power;
+mod readme;
 mod requests;
 mod resources;
 mod results;

@@ -76,6 +76,38 @@ fn a_turn_asks_the_model_and_says_what_it_answers() {
 }
 
 #[test]
+fn a_session_costs_what_its_tokens_cost_if_there_are_prices() {
+    let endpoint = Endpoint::start();
+    let costs = |more: &str, turns: usize| {
+        let mut server = endpoint.server(more);
+        let session = session(&server, json!([]));
+        let seen = |server: &Server| {
+            let seen = server.ok("GET", &format!("/v1/sessions/{session}"), &Value::Null);
+            seen["usage"]["list_cost"].clone()
+        };
+        assert_eq!(seen(&server), Value::Null, "nothing was asked");
+        for _ in 0..turns {
+            endpoint.give([Gives::Refusal(529, vec![("retry-after-ms", "1")], "busy"), says("hi")]);
+            server.turn(&session, "hi");
+        }
+        let before = seen(&server);
+        server.kill_and_restart();
+        assert_eq!(seen(&server), before, "it is kept");
+        let listed = server.ok("GET", "/v1/sessions", &Value::Null);
+        assert_eq!(listed["data"][0]["usage"]["list_cost"], before);
+        before
+    };
+    let cents = |amount: &str| json!({"amount": amount, "currency": "USD"});
+    // Ten tokens read, seven written, three from a cache; what failed costs nothing.
+    let prices = "prices = { input = 1000, output = 2000, cache_read = 500.5, cache_write = 1 }";
+    assert_eq!(costs(prices, 1), cents("3"), "2.55 cents");
+    assert_eq!(costs(prices, 2), cents("5"), "5.1 cents");
+    assert_eq!(costs("prices = { input = 0, output = 0, cache_read = 0 }", 1), cents("0"));
+    assert_eq!(costs("prices = { input = 3, output = 15 }", 1), Value::Null, "no price of a cache");
+    assert_eq!(costs("", 1), Value::Null);
+}
+
+#[test]
 fn a_later_turn_depends_on_an_earlier_one_also_after_a_restart() {
     let endpoint = Endpoint::start();
     let mut server = endpoint.server("");

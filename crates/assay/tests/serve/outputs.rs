@@ -1,6 +1,7 @@
 //! What tools leave in the outputs directory becomes files of the session.
 
-use super::server::Server;
+use super::server::{Server, events_path};
+use super::tools::wait_for;
 use serde_json::{Value, json};
 
 const SCRIPT: &str = r#"
@@ -16,6 +17,13 @@ ln -sf /etc/passwd link''' } }]
 [[turn]]
 when = "change"
 steps = [{ call = "bash", input = { command = "cd $ASSAY_OUTPUTS; echo three >> a.txt" } }]
+
+[[turn]]
+when = "ask"
+steps = [
+    { call = "write", input = { path = "/mnt/session/outputs/a.txt", content = "left" } },
+    { call = "bash", input = { command = "echo no" } },
+]
 
 [[turn]]
 when = "clash"
@@ -80,4 +88,30 @@ fn outputs_are_files_at_the_end_of_a_turn_and_go_with_their_session() {
     assert!(!workspace.exists(), "its workspace is gone");
     let left = std::fs::read_dir(server.data.join("objects")).expect("ours").count();
     assert_eq!(left, 0, "and its bytes");
+}
+
+#[test]
+fn what_a_turn_left_that_waits_is_kept_when_its_session_is_archived() {
+    let server = Server::scripted(SCRIPT);
+    let bash = json!({"name": "bash", "permission_policy": {"type": "always_ask"}});
+    let tools = json!([{"type": "agent_toolset_20260401", "configs": [bash]}]);
+    let agent = json!({"name": "a", "model": "scripted", "tools": tools});
+    let begin = || {
+        let session = server.session_of(&agent, &json!({"name": "e"}));
+        server.turn(&session, "ask");
+        session
+    };
+    let (archived, deleted) = (begin(), begin());
+    server.ok("POST", &format!("/v1/sessions/{archived}/archive"), &Value::Null);
+    wait_for("what it left", || files(&server, &archived).len() == 1);
+    assert_eq!(files(&server, &archived)[0]["filename"], "a.txt");
+    // Of one that is deleted nothing is left, also not what its turn copies meanwhile.
+    server.ok("DELETE", &format!("/v1/sessions/{deleted}"), &Value::Null);
+    let last = begin();
+    let interrupt = json!({"events": [{"type": "user.interrupt"}]});
+    server.ok("POST", &events_path(&last), &interrupt);
+    server.turn(&last, "nothing");
+    let objects = || std::fs::read_dir(server.data.join("objects")).expect("ours").count();
+    wait_for("as many copies as files", || objects() == 2);
+    assert_eq!(files(&server, &last).len(), 1);
 }

@@ -1,6 +1,8 @@
 //! Files in sessions: copies that are there before the first tool, and as long as the session.
 
+use super::client::Connection;
 use super::server::{Server, make_key};
+use super::tools::wait_for;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -167,4 +169,50 @@ fn an_update_is_an_event_and_lists_can_be_cut_by_time() {
         assert_eq!(count(path.clone()), expected, "{path}");
     }
     assert_eq!(server.call("GET", "/v1/sessions?created_at[gt]=x", &Value::Null).status, 400);
+}
+
+#[test]
+fn a_place_that_was_a_directory_can_be_a_file_and_what_nobody_mounted_goes() {
+    let mut server = Server::start();
+    let file = server.file("x");
+    let session = server.session();
+    let path = format!("/v1/sessions/{session}/resources");
+    let mount = |path: &str| json!({"type": "file", "file_id": file, "mount_path": path});
+    let first = server.ok("POST", &path, &mount("data/x"));
+    server.ok("DELETE", &format!("{path}/{}", id(&first)), &Value::Null);
+    server.ok("POST", &path, &mount("data"));
+    let place = uploads(&server, &session);
+    assert_eq!(read(&place.join("data")).as_deref(), Some("x"));
+    // What an earlier server left when its disk refused a record.
+    std::fs::create_dir(place.join("d")).expect("ours");
+    for stray in ["x", "d/y"] {
+        std::fs::write(place.join(stray), "stray").expect("ours");
+    }
+    server.kill_and_restart();
+    let left: Vec<_> = std::fs::read_dir(&place).expect("there").flatten().collect();
+    let left: Vec<_> = left.iter().map(std::fs::DirEntry::file_name).collect();
+    assert_eq!(left, ["data"]);
+}
+
+#[test]
+fn a_client_that_hangs_up_leaves_no_copies() {
+    const FILE_BYTES: usize = 4 << 20;
+    let server = Server::start();
+    let file = server.file(&"x".repeat(FILE_BYTES));
+    let mut wish = server.place(&Value::Null);
+    // Nothing comes of it, which is known only after the copies were made.
+    wish["environment_id"] = json!("env_none");
+    let mount =
+        |number: u32| json!({"type": "file", "file_id": file, "mount_path": number.to_string()});
+    wish["resources"] = (0..4).map(mount).collect();
+    let body = wish.to_string();
+    for _ in 0..20 {
+        let mut client = Connection::open(server.address).expect("a connection");
+        client.head("POST", "/v1/sessions", &server.headers(), body.len()).expect("sent");
+        client.write(body.as_bytes()).expect("sent");
+        wait_for("a copy that is being made", || workspaces(&server) > 0);
+        drop(client);
+    }
+    assert_eq!(server.call("POST", "/v1/sessions", &wish).status, 400);
+    wait_for("nothing to be left", || workspaces(&server) == 0);
 }

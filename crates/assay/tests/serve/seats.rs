@@ -6,24 +6,23 @@ use serde_json::{Value, json};
 
 const ALL_MAX: usize = 32;
 const OWN_MAX: usize = 24;
-const SESSION_MAX: usize = 8;
+/// As long as a tool may take at all: longer than all waits of a test together.
+const SLEEP_MS_MAX: u64 = 600_000;
 
-/// A server whose turn `crowd` has as many tools as a session can, each asleep for a time that
-/// nobody else sleeps for.
+/// A server whose turn `crowd` has a tool that is asleep for a time that nobody else sleeps for.
+/// A session runs one such tool at a time, so a crowd is of many sessions.
 fn crowded(seconds: &str) -> Server {
-    let sleep = format!("{{ call = \"bash\", input = {{ command = \"sleep {seconds}\" }} }},");
-    let turn = format!(
-        "[[turn]]\nwhen = \"crowd\"\nsteps = [{{ calls = [{}] }}]\n\n[[turn]]",
-        sleep.repeat(SESSION_MAX)
-    );
+    let input = format!("command = \"sleep {seconds}\", timeout_ms = {SLEEP_MS_MAX}");
+    let sleep = format!("{{ call = \"bash\", input = {{ {input} }} }}");
+    let turn = format!("[[turn]]\nwhen = \"crowd\"\nsteps = [{sleep}]\n\n[[turn]]");
     Server::scripted(&SCRIPT.replacen("[[turn]]", &turn, 1))
 }
 
-/// Takes all places that a workspace can have. The first session has all of its own: which of the
-/// others has how many is not ours to say.
+/// Takes all places that a workspace can have. The first session has one: which of the others have
+/// one, and which wait, is not ours to say.
 fn fill(server: &Server, crowd: &[String], seconds: &str) {
     server.say(&crowd[0], "crowd");
-    wait_for("the places of the first", || processes(seconds) == SESSION_MAX);
+    wait_for("the place of the first", || processes(seconds) == 1);
     crowd[1..].iter().for_each(|session| drop(server.say(session, "crowd")));
     wait_for("as many as one workspace may have", || processes(seconds) == OWN_MAX);
 }
@@ -66,7 +65,7 @@ impl Other<'_> {
 fn one_workspace_cannot_have_all_places_and_who_waits_can_be_interrupted() {
     let seconds = format!("96{}.25", std::process::id());
     let server = crowded(&seconds);
-    let crowd: Vec<String> = (0..ALL_MAX / SESSION_MAX).map(|_| session(&server)).collect();
+    let crowd: Vec<String> = (0..ALL_MAX).map(|_| session(&server)).collect();
     fill(&server, &crowd, &seconds);
     let (late, patient) = (session(&server), session(&server));
     let interrupt = json!({"events": [{"type": "user.interrupt"}]});
@@ -94,10 +93,10 @@ fn one_workspace_cannot_have_all_places_and_who_waits_can_be_interrupted() {
 fn all_workspaces_together_run_so_many_tools_and_who_has_the_fewest_is_next() {
     let seconds = format!("95{}.25", std::process::id());
     let server = crowded(&seconds);
-    let crowd: Vec<String> = (0..ALL_MAX / SESSION_MAX).map(|_| session(&server)).collect();
+    let crowd: Vec<String> = (0..ALL_MAX).map(|_| session(&server)).collect();
     fill(&server, &crowd, &seconds);
     let second = Other { server: &server, key: make_key(&server.data, "second") };
-    second.say(&second.session(), "crowd");
+    (OWN_MAX..ALL_MAX).for_each(|_| second.say(&second.session(), "crowd"));
     wait_for("as many as all may have", || processes(&seconds) == ALL_MAX);
     let third = Other { server: &server, key: make_key(&server.data, "third") };
     let newest = third.session();

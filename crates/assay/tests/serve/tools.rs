@@ -28,12 +28,33 @@ steps = [
 ]
 
 [[turn]]
+when = "all at once"
+steps = [
+    { call = "write", input = { path = "list", content = "LINES" } },
+    { calls = [
+        { call = "read", input = { path = "list" } },
+        { call = "edit", input = { path = "list", old_string = "one", new_string = "ONE" } },
+        { call = "edit", input = { path = "list", old_string = "two", new_string = "TWO" } },
+        { call = "edit", input = { path = "list", old_string = "three", new_string = "THREE" } },
+        { call = "bash", input = { command = "sed -i s/four/FOUR/ list" } },
+        { call = "write", input = { path = "a", content = "text of a" } },
+        { call = "write", input = { path = "b", content = "text of b" } },
+        { call = "read", input = { path = "list" } },
+        { call = "grep", input = { pattern = "text of", output_mode = "content" } },
+        { call = "bash", input = { command = "cat a b list" } },
+    ] },
+]
+
+[[turn]]
 when = "look around"
 steps = [
     { call = "bash", input = { command = "env | cut -d= -f1 | sort | tr '\n' ' '" } },
     { call = "bash", input = { command = "cat \"DATA/store.sqlite\" \"DATA/objects\"/*" } },
     { call = "bash", input = { command = "ls \"DATA/workspaces\"/*/*/workspace" } },
     { call = "read", input = { path = "DATA/serve.lock" } },
+    { call = "read", input = { path = "DATA/master.key" } },
+    { call = "bash", input = { command = "cat \"DATA/master.key\"" } },
+    { call = "grep", input = { pattern = ".", path = "DATA", output_mode = "content" } },
     { call = "bash", input = { command = "exec 3<>/dev/tcp/127.0.0.1/PORT" } },
     { say = "looked" },
 ]
@@ -106,6 +127,30 @@ fn tools_work_in_a_workspace_that_stays() {
 }
 
 #[test]
+fn calls_of_one_answer_find_what_those_before_them_left() {
+    const ROUNDS: usize = 8;
+    let server = Server::scripted(&SCRIPT.replace("LINES", "one\\ntwo\\nthree\\nfour\\n"));
+    let session = session(&server);
+    for round in 0..ROUNDS {
+        let events = server.turn(&session, "all at once");
+        let uses: Vec<&Value> = events.iter().filter(|e| e["type"] == "agent.tool_use").collect();
+        let of = |call: &Value| -> String {
+            let is_its = |event: &&Value| event["tool_use_id"] == call["id"];
+            let result = events.iter().find(is_its).expect("each has one");
+            assert_eq!(result["is_error"], false, "round {round}: {call} {result}");
+            result["content"][0]["text"].as_str().expect("text").to_string()
+        };
+        let gave: Vec<String> = uses.into_iter().map(of).collect();
+        assert_eq!(gave.len(), 11);
+        let has = |text: &str, words: &[&str]| words.iter().all(|word| text.contains(word));
+        assert!(has(&gave[1], &["one", "two", "three", "four"]), "round {round}: {}", gave[1]);
+        assert!(has(&gave[8], &["ONE", "TWO", "THREE", "FOUR"]), "round {round}: {}", gave[8]);
+        assert!(has(&gave[9], &["text of a", "text of b"]), "round {round}: {}", gave[9]);
+        assert_eq!(gave[10], "text of atext of bONE\nTWO\nTHREE\nFOUR\n", "round {round}");
+    }
+}
+
+#[test]
 fn what_nothing_here_can_do_cannot_be_switched_on() {
     let server = Server::scripted(SCRIPT);
     let toolset = |default: Value, config: Value| {
@@ -156,11 +201,13 @@ fn a_tool_sees_nothing_of_the_server_and_of_other_sessions() {
     for name in gave[0].0.split_whitespace() {
         assert!(names.split_whitespace().any(|known| known == name), "{name} is from the host");
     }
+    let key = std::fs::read_to_string(first.data.join("master.key")).expect("there is one");
     for (text, is_error) in &gave[1..] {
         assert!(is_error, "{text}");
         assert!(!text.contains("SQLite") && !text.contains("notes"), "{text}");
+        assert!(!text.contains(key.trim()), "the master key is read");
     }
-    assert_eq!(gave.len(), 5);
+    assert_eq!(gave.len(), 8);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What faults do to a cluster, and how it shows.
 
-use crate::support::{leader, op, three, wait_for};
+use crate::support::{launch, leader, op, three, wait_for};
 use assay_nemesis::{Direction, Flow, LinkRule, Rules};
-use assay_sut::{Cluster, Peer, Shown, SutError, Wiring};
+use assay_sut::{Cluster, Peer, Shown, SutError, SystemSpec, Wiring};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -95,4 +95,52 @@ fn a_node_that_is_stopped_is_silent_and_only_that_node() {
     wait_for("an answer of n3", || cluster.signal("term", Some(2)));
     assert!(cluster.heartbeat_gap(None, since) >= silence);
     assert!(cluster.heartbeat_gap(Some(2), resumed) < cluster.heartbeat_gap(Some(2), since));
+}
+
+/// A node whose first process keeps its server. The server has a lock on its directory, and so much
+/// memory that it goes on holding the lock for a while after it was killed.
+const KEPT: &str = r#"
+about = "a server behind a shell"
+[nodes]
+default = 1
+allowed = [1]
+[ports]
+tcp = ["clients"]
+[node]
+command = ["sh", "-c", "python3 -uc '{option.server}' & wait"]
+ready = { log = "ready", within = "60s" }
+[options.server]
+about = "what it does"
+default = ""
+[client]
+builtin = "kv"
+retries = "none"
+reason = "nobody calls it"
+"#;
+
+const SERVER: &str = r#"
+import fcntl, time
+lock = open("lock", "w")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    print("somebody else has it")
+    time.sleep(600)
+memory = b"x" * (2 << 30)
+print("ready")
+time.sleep(600)
+"#;
+
+#[test]
+fn a_server_behind_a_shell_has_ended_before_the_next_one_begins() {
+    let spec = SystemSpec::parse("kept", "kept.toml", KEPT).unwrap_or_else(|e| panic!("{e}"));
+    let directory = tempfile::tempdir().expect("a directory");
+    let options = json!({"server": SERVER});
+    let started = launch(&spec, 1, options, directory.path(), Wiring::Proxied);
+    let cluster = started.unwrap_or_else(|error| panic!("{error}"));
+    let shell = cluster.process(0).expect("it runs");
+    shell.kill().expect("our own child");
+    cluster.restart(0).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(cluster.log_lines(Some(0), "somebody else has it"), 0);
+    assert_eq!(cluster.log_lines(Some(0), "ready"), 2);
 }

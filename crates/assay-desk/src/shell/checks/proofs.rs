@@ -1,13 +1,17 @@
 //! What tests show: that they are there and pass (GREEN), that they fail without the work (RED),
 //! and that they need each part of it (mutation).
 
-use super::{Leader, LeaderError, Outcome, expected, judged, plain, story_of, with_results};
+use super::{
+    Leader, LeaderError, Outcome, expected, judged, plain, story_of, with_results, written,
+};
 use crate::contract::{CommandSpec, Contract, Story};
+use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
 use crate::gate::{Finding, Severity, diff, glob, hunks, symbols, tests};
 use crate::results::Results;
 use crate::shell::{dispatch, trees};
 use crate::state::Gate;
+use assay_guard::{beside, tree};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -100,19 +104,20 @@ impl Leader<'_> {
         };
         let named = self.named(story);
         let added = self.added(contract, gate)?;
-        let git = &self.desk.git;
-        let changed = git.changed(&gate.red.commit, &gate.at.commit)?;
-        let test_paths: Vec<String> = changed
-            .into_iter()
-            .map(|(path, _)| path)
-            .filter(|path| glob::any(&contract.settings.tests, path))
-            .collect();
+        let changed = self.desk.git.changed(&gate.red.commit, &gate.at.commit)?;
+        let is_test =
+            |path: &String| glob::any(&contract.settings.tests, path) || beside::is_test_file(path);
+        let (test_paths, sources): (Vec<String>, Vec<String>) =
+            changed.into_iter().map(|(path, _)| path).partition(is_test);
         // The same directory as for GREEN: no test can tell which of the two it is in.
         let directory = self.desk.tree("check");
         self.cache.tree = None;
-        let keep = &contract.settings.cache;
-        trees::prepare(git, &directory, &gate.red.commit, Some(keep))?;
+        let keep = self.keep(contract);
+        let git = &self.desk.git;
+        trees::prepare(git, &directory, &gate.red.commit, keep)?;
         trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
+        self.overlay_beside(gate, &sources, &directory)?;
+        let git = &self.desk.git;
         let scratch = self.desk.tree("index");
         let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
         let (mut all, mut output) = (Results::default(), String::new());
@@ -129,12 +134,42 @@ impl Leader<'_> {
         Ok(outcome)
     }
 
+    /// Tests that stand beside the code, which is that from before.
+    fn overlay_beside(
+        &self,
+        gate: &Gate,
+        sources: &[String],
+        directory: &Path,
+    ) -> Result<(), LeaderError> {
+        if !sources.iter().any(|path| path.ends_with(".rs")) {
+            return Ok(());
+        }
+        let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
+        for path in sources.iter().filter(|path| path.ends_with(".rs")) {
+            let (old, new) = (tree::text(&pair.before, path), tree::text(&pair.after, path));
+            let Some(new) = new.filter(|_| old.is_some() || !is_program(path)) else {
+                continue;
+            };
+            if let Some(text) = beside::graft(old.unwrap_or(""), new) {
+                written::put(directory, path, &text)
+                    .map_err(|error| LeaderError::File(format!("{path}: {error}")))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Names that the claim adds to the sources, and those of files that it adds.
     fn added(&mut self, contract: &Contract, gate: &Gate) -> Result<BTreeSet<String>, LeaderError> {
         let text = self.diff(&gate.red.commit, &gate.at.commit)?;
         let files = diff::parse(&text);
-        let sources = files.iter().filter(|f| !glob::any(&contract.settings.tests, &f.path));
-        let lines = sources.clone().flat_map(|f| f.added().map(|(_, line)| line));
+        let tests = &contract.settings.tests;
+        let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
+        let beside = Beside::of(&pair.before, &pair.after, tests);
+        let sources = files.iter().filter(|f| !glob::any(tests, &f.path));
+        let lines = sources.clone().flat_map(|f| {
+            let own = f.added().filter(|(at, _)| beside.after(&f.path, *at) != Some(true));
+            own.map(|(_, line)| line)
+        });
         let mut words = symbols::words(lines);
         words.extend(sources.filter(|f| f.added).filter_map(|f| stem(&f.path)));
         Ok(words)
@@ -171,7 +206,10 @@ impl Leader<'_> {
             return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
         }
         let text = self.diff(&gate.red.commit, &gate.at.commit)?;
-        let changes = hunks::changes(&diff::parse(&text), &contract.settings.tests);
+        let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
+        let tests = &contract.settings.tests;
+        let beside = Beside::of(&pair.before, &pair.after, tests);
+        let changes = hunks::changes(&diff::parse(&text), tests, &beside);
         if changes.len() > hunks::HUNKS_MAX {
             let text = format!("{} changes: name a mutation tool, or split", changes.len());
             let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
@@ -204,8 +242,8 @@ impl Leader<'_> {
     ) -> Result<Option<bool>, LeaderError> {
         let directory = self.desk.tree("check");
         self.cache.tree = None;
-        let keep = &contract.settings.cache;
-        trees::prepare(&self.desk.git, &directory, &gate.at.commit, Some(keep))?;
+        let keep = self.keep(contract);
+        trees::prepare(&self.desk.git, &directory, &gate.at.commit, keep)?;
         let patch = self.desk.tree("hunk.patch");
         std::fs::write(&patch, &change.patch)
             .map_err(|e| LeaderError::File(format!("{}: {e}", patch.display())))?;
@@ -227,6 +265,14 @@ impl Leader<'_> {
         }
         Ok(Some(false))
     }
+}
+
+/// Whether a Rust file is a program of its own: without its `main` nothing could be built.
+fn is_program(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or(path);
+    let around = parts.next().unwrap_or("");
+    matches!(name, "main.rs" | "build.rs") || matches!(around, "bin" | "examples" | "benches")
 }
 
 fn stem(path: &str) -> Option<String> {

@@ -24,11 +24,32 @@ fn plain(tree: &Path, file: &str) -> Option<PathBuf> {
     Some(path.join(last))
 }
 
-/// Removes results of an earlier run: they are not results of the next one.
-pub(super) fn remove(tree: &Path, file: &str) {
-    if let Some(path) = plain(tree, file) {
+/// Removes results of an earlier run: they are not results of the next one. Whether they are gone;
+/// what can be reached through links only was never there.
+pub(super) fn remove(tree: &Path, file: &str) -> bool {
+    plain(tree, file).is_none_or(|path| {
         trees::remove(&path);
+        fs::symlink_metadata(&path).is_err()
+    })
+}
+
+/// Writes a file of the Leader's own, where nothing but directories lead to it.
+pub(super) fn put(tree: &Path, file: &str, text: &str) -> std::io::Result<()> {
+    let mut path = tree.to_path_buf();
+    let (directories, _) = file.rsplit_once('/').unwrap_or(("", file));
+    for part in directories.split('/').filter(|part| !part.is_empty()) {
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => break,
+            Err(_) => fs::create_dir(&path)?,
+        }
     }
+    let Some(path) = plain(tree, file) else {
+        return Err(std::io::Error::other(format!("{file}: a link is on the way to it")));
+    };
+    trees::remove(&path);
+    fs::write(path, text)
 }
 
 /// What a command wrote.
@@ -43,7 +64,7 @@ pub(super) fn read(tree: &Path, file: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES_MAX, read, remove};
+    use super::{BYTES_MAX, put, read, remove};
     use std::fs;
     use std::os::unix::fs::symlink;
     use std::path::Path;
@@ -97,6 +118,25 @@ mod tests {
     ];
 
     #[test]
+    fn a_file_is_put_into_the_tree_and_through_no_link() {
+        let home = tempfile::tempdir().expect("a directory");
+        let (tree, other) = (home.path().join("tree"), home.path().join("other"));
+        for directory in [&tree, &other] {
+            fs::create_dir(directory).expect("a directory");
+        }
+        symlink("../other", tree.join("out")).expect("a link");
+        assert!(put(&tree, "out/a.rs", "x").is_err());
+        assert!(put(&tree, "out/deep/a.rs", "x").is_err());
+        assert!(!other.join("a.rs").exists());
+        symlink("../other/b.rs", tree.join("b.rs")).expect("a link");
+        for file in ["b.rs", "new/deep/a.rs"] {
+            put(&tree, file, "x").expect("a file");
+            assert_eq!(fs::read_to_string(tree.join(file)).expect("a text"), "x");
+        }
+        assert!(!other.join("b.rs").exists());
+    }
+
+    #[test]
     fn only_a_file_that_lies_in_the_tree_is_read_and_nothing_elsewhere_is_removed() {
         for (what, put, is_read) in PUT {
             let home = tempfile::tempdir().expect("a directory");
@@ -107,7 +147,7 @@ mod tests {
             fs::write(other.join("results"), "theirs").expect("a file");
             put(home.path());
             assert_eq!(read(&tree, "out/results").is_some(), is_read, "{what}");
-            remove(&tree, "out/results");
+            assert!(remove(&tree, "out/results"), "{what}");
             assert!(read(&tree, "out/results").is_none(), "{what}: it is gone");
             let theirs = fs::read_to_string(other.join("results")).expect("it is there");
             assert_eq!(theirs, "theirs", "{what}");

@@ -192,12 +192,17 @@ impl DeskModel {
             }
             Doing::Ended => {}
         }
+        if matches!(view.doing, Doing::Checking | Doing::Citing) {
+            add("Spoil", vec![block(view)]);
+        }
         if matches!(view.doing, Doing::Working | Doing::Verifying) {
             add("Tamper", vec![block(view)]);
             let mishap = View { mishaps: view.mishaps + 1, ..view.clone() };
             let within = mishap.mishaps < view.rules.mishaps;
             add("Mishap", or_block(&mishap, within, |view| self.no_result(view)));
-            let lost = View { lost: view.lost + 1, ..view.clone() };
+            let back = u32::from(view.doing == Doing::Working);
+            let iteration = view.iteration - back;
+            let lost = View { lost: view.lost + 1, iteration, ..view.clone() };
             let within = lost.lost < view.rules.lost;
             add("LeaderDies", or_block(&lost, within, |view| self.no_result(view)));
         } else if view.doing != Doing::Ended {

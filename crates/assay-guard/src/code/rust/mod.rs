@@ -15,7 +15,7 @@ const NESTING_MAX: usize = 200;
 /// Reads a program; one that is not Rust has its error and nothing else.
 pub fn parse(source: &str) -> Program {
     let mut program = Program::default();
-    if nesting(source) > NESTING_MAX {
+    if nests_too_deep(source) {
         program.error = Some(1);
         return program;
     }
@@ -27,6 +27,11 @@ pub fn parse(source: &str) -> Program {
         Err(error) => program.error = Some(error.span().start().line.max(1)),
     }
     program
+}
+
+/// Whether a text has more brackets in brackets than a parser is let into.
+pub(crate) fn nests_too_deep(source: &str) -> bool {
+    nesting(source) > NESTING_MAX
 }
 
 /// The deepest nesting of brackets, whatever they belong to.

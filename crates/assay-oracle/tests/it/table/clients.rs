@@ -3,7 +3,7 @@
 use super::{
     OPEN,
     Of::{Fail, Pass, Vacuous},
-    Row, UPHELD, by_id, no,
+    Row, UPHELD, by_delivery, by_id, no,
 };
 
 pub const SESSIONS: &[Row] = &[
@@ -184,6 +184,28 @@ pub const EFFECTS: &[Row] = &[
         UPHELD,
         by_id,
         "0 pay a {\"id\":1} ok id=9\n0 pay a {\"id\":2} unknown\n0 final - - ok [1]",
+    ),
+    // Done twice, each time for a delivery of its own.
+    Row(
+        "at-least-once",
+        UPHELD,
+        by_delivery,
+        "0 pay a {\"id\":1} ok id=9\n\
+             0 final - - ok [{\"id\":1,\"handed\":1},{\"id\":1,\"handed\":2}]",
+    ),
+    Row(
+        "at-least-once",
+        Fail("repeated-delivery"),
+        by_delivery,
+        "0 pay a {\"id\":1} ok id=9\n\
+             0 final - - ok [{\"id\":1,\"handed\":2},{\"id\":1,\"handed\":2}]",
+    ),
+    // What does not name its delivery may be of any.
+    Row(
+        "at-least-once",
+        UPHELD,
+        by_delivery,
+        "0 pay a {\"id\":1} ok id=9\n0 final - - ok [{\"id\":1},{\"id\":1}]",
     ),
     Row("at-least-once", Vacuous, by_id, "0 final - - ok [1]"),
     Row("at-most-once", Pass, by_id, "0 pay a {\"id\":1} ok id=9\n0 final - - ok []"),

@@ -87,14 +87,12 @@ fn confidence(judged: &Judged) -> Grid {
 }
 
 fn disclosures(judged: &Judged) -> Grid {
-    let rows = judged.scenarios.iter().filter_map(|judged| {
-        let scenario = judged.scenario;
-        match &scenario.budgets.release {
-            Release::NotProvided { reason, revisit_when } => {
-                Some(vec![Cell::of(&scenario.id), Cell::of(reason), Cell::of(revisit_when)])
-            }
-            Release::Budget(_) => None,
+    let all = judged.scenarios.iter().flat_map(|judged| judged.scenario.releases());
+    let rows = all.filter_map(|(place, release)| match release {
+        Release::NotProvided { reason, revisit_when } => {
+            Some(vec![Cell::of(&place), Cell::of(reason), Cell::of(revisit_when)])
         }
+        Release::Budget(_) => None,
     });
     let head = &["Scenario", "No release budget, because", "Revisit when"];
     Grid::new(head, rows, "Every scenario has a release budget.")

@@ -2,6 +2,7 @@
 
 use super::reply::{Fault, Gatherer, Reply};
 use super::sse::SseReader;
+use crate::engine::Prices;
 use crate::engine::host::{Host, Stop};
 use crate::engine::options::{EngineError, ModelConfig};
 use crate::net::{Client, NetError, Target, authority};
@@ -12,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Request, Response};
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
 /// How often a request is made, at most.
@@ -30,6 +31,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 const ERROR_CHARS_MAX: usize = 500;
 const TOO_LARGE: &str = "the answer of the model is too large";
+const RETRY_AFTER_MS: &str = "retry-after-ms";
 const VERSION: &str = "2023-06-01";
 
 /// Where a model is asked.
@@ -37,6 +39,8 @@ pub struct Endpoint {
     url: Url,
     /// What it calls the model.
     pub model: String,
+    /// What it costs there.
+    pub prices: Option<Prices>,
     key: Option<HeaderValue>,
     client: Client,
 }
@@ -92,7 +96,7 @@ impl Endpoint {
         let path = format!("{}/v1/messages", url.path().trim_end_matches('/'));
         url.set_path(&path);
         let model = config.model.unwrap_or_else(|| id.to_string());
-        Ok(Endpoint { url, model, key, client })
+        Ok(Endpoint { url, model, prices: config.prices, key, client })
     }
 
     /// Asks, and asks again.
@@ -104,7 +108,9 @@ impl Endpoint {
                 Ok(reply) => return Ok(Asked::Reply(reply)),
                 Err(trouble) => trouble,
             };
-            let end = Said::RequestEnd { is_error: true, usage: Usage::default() };
+            let usage = Usage::default();
+            let cost_nanos = self.prices.and_then(|prices| prices.nanos(&usage));
+            let end = Said::RequestEnd { is_error: true, usage, cost_nanos };
             let Trouble { kind, message, again } = trouble;
             let message = self.without_key(message);
             let error = |retry_status| SessionError::new(kind, message, retry_status);
@@ -228,7 +234,7 @@ fn said(kind: &str, message: &str) -> Trouble {
 
 async fn read_error(answer: Response<Incoming>) -> Trouble {
     let status = answer.status().as_u16();
-    let asked = retry_after(answer.headers());
+    let asked = retry_after(answer.headers(), SystemTime::now());
     let body = Limited::new(answer.into_body(), ERROR_BYTES_MAX).collect();
     let body = tokio::time::timeout(SILENCE_MAX, body).await;
     let bytes = body.ok().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
@@ -247,9 +253,63 @@ async fn read_error(answer: Response<Incoming>) -> Trouble {
     Trouble { kind, message: format!("the model answered {status}: {message}"), again }
 }
 
-/// In seconds; a date is as good as nothing.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    let seconds: f64 = text.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// How long the endpoint wants to be left alone: in milliseconds, which are more exact than what
+/// stands beside them, in seconds, or until a date. What is longer than anybody waits stays so.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim().to_string());
+    let number = |text: &str, unit: f64| {
+        let seconds = text.parse::<f64>().ok().filter(|number| *number >= 0.0)? * unit;
+        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    };
+    let millis = text(RETRY_AFTER_MS).and_then(|text| number(&text, 0.001));
+    millis.or_else(|| {
+        let text = text(RETRY_AFTER.as_str())?;
+        number(&text, 1.0).or_else(|| {
+            let date = httpdate::parse_http_date(&text).ok()?;
+            // A date that has passed is no wait.
+            Some(date.duration_since(now).unwrap_or_default())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderName;
+
+    #[test]
+    fn an_endpoint_says_in_three_ways_when_to_come_back() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let after = |headers: &[(&'static str, &str)]| {
+            let pair = |(name, value): &(&'static str, &str)| {
+                (HeaderName::from_static(name), HeaderValue::from_str(value).expect("a value"))
+            };
+            retry_after(&headers.iter().map(pair).collect(), now)
+        };
+        let (seconds, millis) = ("retry-after", "retry-after-ms");
+        let wait = |millis| Some(Duration::from_millis(millis));
+        for (headers, expected) in [
+            (&[][..], None),
+            (&[(seconds, "7")], wait(7000)),
+            (&[(seconds, " 0.5 ")], wait(500)),
+            (&[(millis, "250")], wait(250)),
+            (&[(seconds, "7"), (millis, "250")], wait(250)),
+            (&[(seconds, "7"), (millis, "soon")], wait(7000)),
+            // One and the same moment, in each form a date may have.
+            (&[(seconds, "Sun, 06 Nov 1994 08:49:47 GMT")], wait(10_000)),
+            (&[(seconds, "Sunday, 06-Nov-94 08:49:47 GMT")], wait(10_000)),
+            (&[(seconds, "Sun Nov  6 08:49:47 1994")], wait(10_000)),
+            (&[(seconds, "Sun, 06 Nov 1994 08:49:30 GMT")], wait(0)),
+            (&[(seconds, "-1")], None),
+            (&[(seconds, "NaN")], None),
+            (&[(seconds, "tomorrow")], None),
+            (&[(seconds, "")], None),
+            (&[(seconds, "1e300")], Some(Duration::MAX)),
+            (&[(millis, "inf")], Some(Duration::MAX)),
+        ] {
+            assert_eq!(after(headers), expected, "{headers:?}");
+        }
+        let far = after(&[(seconds, "Fri, 31 Dec 9999 23:59:59 GMT")]).expect("a date");
+        assert!(far > WAIT_ASKED_MAX, "then it is not asked again: {far:?}");
+    }
 }

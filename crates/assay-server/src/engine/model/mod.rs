@@ -108,7 +108,8 @@ async fn play(
                 false => return host.end(vec![end, Said::Failed(error)]).await,
             },
         };
-        let Some(said) = step(&mut host, &mut turn, reply, max_tokens).await? else { continue };
+        let said = step(endpoint, &mut host, &mut turn, reply, max_tokens).await?;
+        let Some(said) = said else { continue };
         return host.end(said).await;
     }
     host.end(vec![failed(format!("the turn made {REQUESTS_MAX} requests and was ended"))]).await
@@ -129,6 +130,7 @@ fn request(endpoint: &Endpoint, max_tokens: u64, frame: &Frame, messages: &[Mess
 
 /// Does what the model wants. What ends the turn, if it does.
 async fn step(
+    endpoint: &Endpoint,
     host: &mut Host,
     turn: &mut Vec<Message>,
     reply: Reply,
@@ -138,7 +140,9 @@ async fn step(
     // Half a call is none, and what came before it may have been meant together with it.
     let kept = |block: &&Block| !(is_cut && matches!(block, Block::Call { .. }));
     let blocks: Vec<&Block> = reply.blocks.iter().filter(kept).collect();
-    let mut said = vec![Said::RequestEnd { is_error: false, usage: reply.usage }];
+    let cost_nanos = endpoint.prices.and_then(|prices| prices.nanos(&reply.usage));
+    let end = Said::RequestEnd { is_error: false, usage: reply.usage, cost_nanos };
+    let mut said = vec![end];
     said.extend(blocks.iter().filter_map(|block| match block {
         Block::Text(text) if !text.trim().is_empty() => Some(Said::Message(text.clone())),
         Block::Thinking(_) => Some(Said::Thinking),

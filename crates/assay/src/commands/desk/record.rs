@@ -6,9 +6,9 @@ use super::{campaign_trouble, desk, git, missing};
 use crate::args::OutputFormat;
 use crate::exit::Exit;
 use assay_desk::event::Event;
-use assay_desk::shell::{self, Desk, Recorded, fold};
+use assay_desk::shell::{self, CampaignError, Desk, Recorded, fold};
 use assay_desk::state::{Phase, State};
-use assay_ledger::Reader;
+use assay_ledger::{LedgerError, Reader};
 use std::path::Path;
 
 /// Reads a record that somebody may be writing.
@@ -17,7 +17,7 @@ pub(in crate::commands) fn read(desk: &Desk) -> Result<(Vec<Recorded>, State, Re
     if !desk.ledger().exists() {
         return Err(none());
     }
-    let trouble = |error: assay_ledger::LedgerError| campaign_trouble(error.into());
+    let trouble = |error: LedgerError| campaign_trouble(error.into());
     let mut reader = Reader::open(&desk.ledger()).map_err(trouble)?;
     let entries = reader.more().map_err(trouble)?;
     let (events, state) = fold(&entries).map_err(campaign_trouble)?;
@@ -41,7 +41,7 @@ pub(super) fn status(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
     anstream::println!(
         "         iteration {} of {}, {} events; failures {}/{}, stale {}/{}, verdicts {}/{}",
         state.iteration,
-        limits.iterations,
+        state.iterations_max(),
         events.len(),
         counters.failures,
         limits.failures,
@@ -171,6 +171,11 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
     }
     let audit = match shell::audit(&desk.ledger()) {
         Ok(audit) => audit,
+        // What cannot be looked at is not broken for that.
+        Err(error) if !is_broken(&error) => {
+            let message = format!("{slug}: {error}");
+            return Err(Trouble { message, exit: Exit::MissingCapability });
+        }
         Err(error) => {
             if format == OutputFormat::Json {
                 let value = serde_json::json!({ "holds": false, "wrong": [error.to_string()] });
@@ -206,6 +211,17 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
         anstream::println!("head     {}", audit.head);
     }
     Ok(if holds { Exit::Upheld } else { Exit::Refuted })
+}
+
+/// Whether a record was looked at and is not what was written.
+fn is_broken(error: &CampaignError) -> bool {
+    match error {
+        CampaignError::Ledger(error) => matches!(error, LedgerError::Broken { .. }),
+        CampaignError::Unreadable { .. }
+        | CampaignError::Impossible { .. }
+        | CampaignError::Broken { .. } => true,
+        CampaignError::Lock(_) => false,
+    }
 }
 
 /// What was compared.

@@ -84,7 +84,7 @@ pub(super) fn line(entry: &Recorded, state: &State) -> String {
             dispatch.role.word(),
             dispatch.scope.name(),
             dispatch.iteration,
-            state.contract.settings.limits.iterations,
+            state.iterations_max(),
             dispatch.engine
         ),
         Event::Returned(returned) => {
@@ -109,6 +109,8 @@ pub(super) fn line(entry: &Recorded, state: &State) -> String {
             let word = if checked.passed() { "ok" } else { "FAILED" };
             let first = checked.findings.iter().find(|finding| finding.blocks());
             let why = checked.refuted.as_ref().map(|why| format!("verdict refuted: {why}"));
+            let tampered = checked.tampered.first().map(|t| format!("TAMPERED: {t}"));
+            let why = tampered.or(checked.stuck.clone()).or(why);
             let why = why.or(first.map(|finding| finding.text.clone()));
             let note = why.unwrap_or_else(|| checked.note.clone());
             format!("{:<9} {} {}: {note}", word, checked.scope.name(), step(&checked.step))

@@ -171,7 +171,7 @@ fn classes(found: &[Investigation]) -> Vec<String> {
 fn unpublished(entry: &Entry, found: &[Investigation]) -> Option<String> {
     let mut anomalies = found.iter().flat_map(|found| &found.first.judged.anomalies);
     let published = entry.kinds.join(" or ");
-    if anomalies.any(|one| one.verified && entry.kinds.contains(&one.kind.as_str())) {
+    if anomalies.any(|one| one.verified == Some(true) && entry.kinds.contains(&one.kind.as_str())) {
         return None;
     }
     let classes = classes(found);

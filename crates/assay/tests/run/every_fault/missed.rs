@@ -8,14 +8,15 @@
 
 use super::landing::closed;
 use super::{
-    CASES, Case, WRONG_ROUND_MS, is_not_to_be_had, laid_out_with, one_fault, plan_with, problems_of,
+    Beside, CASES, Case, WRONG_ROUND_MS, is_not_to_be_had, laid_out_with, one_fault, plan_with,
+    problems_of,
 };
 use crate::support::{events, replaced, run, text};
 use serde_json::Value;
 
 /// Faults that share a cluster: all on the network of the first, with what it has beside it. Those
 /// that damage the same file are far enough apart for it to be whole again.
-const GROUPS: [&[(&str, &str)]; 14] = [
+const GROUPS: [&[(&str, &str)]; 15] = [
     &[
         ("part-full", "proxies"),
         ("part-asym", "proxies"),
@@ -55,8 +56,9 @@ const GROUPS: [&[(&str, &str)]; 14] = [
         ("slow-disk", "proxies"),
         ("fsync-loss", "proxies"),
     ],
-    &[("term", "proxies")],
-    &[("ctr-restart", "proxies")],
+    &[(TRUNCATED, "proxies"), ("term", "proxies")],
+    &[(KEPT, "proxies"), ("ctr-restart", "proxies")],
+    &[(OF_THE_NODE, "proxies")],
     &[("loss", "proxies"), ("dup", "proxies"), ("reorder", "proxies")],
     &[(PRELOADED, "proxies")],
     &[("roll", "proxies")],
@@ -74,8 +76,6 @@ const GROUPS: [&[(&str, &str)]; 14] = [
         ("slow-follower", "switch"),
     ],
 ];
-/// It hits every node, so that there is no other link to lay its rule on: then it is refused.
-const NO_OTHER_LINK: (&str, &str) = ("slow-follower", "switch");
 /// How long each fault is on, and from one to the next, in milliseconds.
 const LENGTH_MS: u32 = 250;
 const STEP_MS: u32 = 350;
@@ -85,8 +85,21 @@ const AGAIN_LATER: &str = "every = \"7s\"";
 /// Another way to do the same fault: by a library that nodes load.
 const PRELOADED: &str = "skew, preloaded";
 
+/// The end of a file is cut off instead of bits turned over.
+const TRUNCATED: &str = "corrupt, truncated";
+/// Of a node that is a shell with a server.
+const KEPT: &str = "pause, of a shell and its server";
+/// It ends the node itself, not a process beside it.
+const OF_THE_NODE: &str = "memory-limit, of the first process";
+
 fn named(case: &Case) -> &'static str {
-    if case.with.contains("preload") { PRELOADED } else { case.fault }
+    match (case.fault, case.beside) {
+        ("skew", _) if case.with.contains("preload") => PRELOADED,
+        ("corrupt", _) if case.with.contains("truncate") => TRUNCATED,
+        ("pause", Beside::Keeper) => KEPT,
+        ("memory-limit", Beside::Glutton) => OF_THE_NODE,
+        _ => case.fault,
+    }
 }
 
 /// How long a fault is on, in milliseconds: a round has to have room for its turns.
@@ -134,8 +147,7 @@ fn problem(group: &[(&str, &str)]) -> Option<String> {
         // It was injected, and numbers of both sides were read: an injector that refuses is no
         // injector that misses.
         let evidence = closed["evidence"].as_str().unwrap_or_default();
-        let injected =
-            evidence.starts_with("injector ") || NO_OTHER_LINK == (case.fault, case.network);
+        let injected = evidence.starts_with("injector ");
         if closed["landing"] == "landed" || !injected {
             problems.push(format!("{name}: {closed:#}"));
         }

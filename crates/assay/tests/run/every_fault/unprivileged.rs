@@ -20,15 +20,22 @@ const WITHOUT_RIGHTS: &str = r#"
     exec setpriv --no-new-privs "$@"
 "#;
 
-/// Runs the power loss of the table as nobody.
-fn as_nobody(script: &str) -> Option<(TempDir, Output)> {
+/// Runs a fault of the table as nobody.
+fn as_nobody(script: &str, fault: &str) -> Option<(TempDir, Output)> {
+    let case = CASES.iter().find(|case| case.fault == fault).expect("in the table");
+    let (scratch, path) = laid_out(case);
+    let directory = scratch.path().join("run");
+    let words = ["run", text(&path), "--directory", text(&directory), "--tier", "smoke"];
+    let ended = told_as_nobody(&scratch, script, &words)?;
+    Some((scratch, ended))
+}
+
+/// Runs a command of Assay as nobody.
+fn told_as_nobody(scratch: &TempDir, script: &str, words: &[&str]) -> Option<Output> {
     if !geteuid().is_root() {
         eprintln!("SKIPPED: becoming somebody without rights takes root");
         return None;
     }
-    let power_loss = CASES.iter().find(|case| case.fault == "fsync-loss").expect("in the table");
-    let (scratch, path) = laid_out(power_loss);
-    let directory = scratch.path().join("run");
     let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     std::fs::set_permissions(scratch.path(), everybody).expect("own directory");
     // Where the program lies, others may not be allowed to look.
@@ -37,17 +44,33 @@ fn as_nobody(script: &str) -> Option<(TempDir, Output)> {
     let ended = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
         .args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
-        .args([text(&program), "run", text(&path), "--directory", text(&directory)])
-        .args(["--tier", "smoke"])
+        .arg(&program)
+        .args(words)
         .current_dir(scratch.path())
         .output()
         .expect("unshare runs");
-    Some((scratch, ended))
+    Some(ended)
+}
+
+#[test]
+fn without_rights_no_disk_is_filled_and_that_is_said_before_anything_runs() {
+    let Some((scratch, ended)) = as_nobody(WITHOUT_RIGHTS, "disk-full") else { return };
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(ended.status.code(), Some(2), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(said.contains("INCONCLUSIVE-env"), "{said}");
+    let report = std::fs::read_to_string(scratch.path().join("run/findings/report.md"));
+    assert!(report.expect("a report").contains("run as root"), "it says what to do");
+    let doctor = ["doctor", "--format", "json"];
+    let told = told_as_nobody(&scratch, WITHOUT_RIGHTS, &doctor).expect("as before").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    let faults = told["faults"].as_array().expect("faults");
+    let full = faults.iter().find(|fault| fault["id"] == "disk-full").expect("it is known");
+    assert_eq!(full["here"], false, "{full:#}");
 }
 
 #[test]
 fn without_rights_a_scenario_is_inconclusive_and_says_what_to_do() {
-    let Some((scratch, ended)) = as_nobody(WITHOUT_RIGHTS) else { return };
+    let Some((scratch, ended)) = as_nobody(WITHOUT_RIGHTS, "fsync-loss") else { return };
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(2), "{said}{}", String::from_utf8_lossy(&ended.stderr));
     assert!(said.contains("INCONCLUSIVE-env"), "{said}");
@@ -62,7 +85,7 @@ fn without_root_a_node_loses_power_where_fuse_is_to_be_had() {
         eprintln!("SKIPPED: the kernel of this machine has no FUSE");
         return;
     }
-    let Some((scratch, ended)) = as_nobody(WITH_FUSE) else { return };
+    let Some((scratch, ended)) = as_nobody(WITH_FUSE, "fsync-loss") else { return };
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&ended.stderr));
     let events = std::fs::read_to_string(scratch.path().join("run/events.jsonl")).expect("events");
