@@ -5,6 +5,10 @@ use crate::raft::NodeId;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What takes this long is slow: many times what a disk or a neighbour takes that is well.
+const SLOW: Duration = Duration::from_millis(50);
 
 /// A number that only grows.
 #[derive(Default, Debug)]
@@ -13,6 +17,13 @@ pub(crate) struct Count(AtomicU64);
 impl Count {
     pub fn add_one(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what began then, if it was slow.
+    pub fn add_slow(&self, began: Instant) {
+        if began.elapsed() >= SLOW {
+            self.add_one();
+        }
     }
 
     pub fn get(&self) -> u64 {
@@ -26,6 +37,8 @@ pub(crate) struct PeerCounters {
     pub answered: Count,
     pub timeouts: Count,
     pub unreachable: Count,
+    /// Those that took long, however they ended.
+    pub slow: Count,
 }
 
 /// Everything a node counts, since it started.
@@ -39,6 +52,8 @@ pub(crate) struct Counters {
     pub forwarded: Count,
     /// Log entries proposed here; several requests share one.
     pub batches: Count,
+    /// Writes to the log that took long.
+    pub slow_writes: Count,
     /// Messages of peers that were for another node.
     pub misdirected: Count,
     peers: BTreeMap<NodeId, PeerCounters>,
@@ -72,6 +87,7 @@ impl Counters {
                     "answered": peer.answered.get(),
                     "timeouts": peer.timeouts.get(),
                     "unreachable": peer.unreachable.get(),
+                    "slow": peer.slow.get(),
                 });
                 (id.to_string(), counts)
             })
@@ -86,6 +102,7 @@ impl Counters {
                 "forwarded": self.forwarded.get(),
             },
             "batches_proposed": self.batches.get(),
+            "slow_log_writes": self.slow_writes.get(),
             "messages_misdirected": self.misdirected.get(),
             "peer_calls": peers,
         })
@@ -95,6 +112,16 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_takes_long_is_slow() {
+        let count = Count::default();
+        let now = Instant::now();
+        count.add_slow(now + SLOW);
+        assert_eq!(count.get(), 0, "it has not even begun");
+        count.add_slow(now - SLOW);
+        assert_eq!(count.get(), 1);
+    }
 
     #[test]
     fn an_election_counts_once_however_many_peers_are_asked() {

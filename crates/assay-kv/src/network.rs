@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of one message between nodes.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 32 << 20;
@@ -81,9 +81,11 @@ impl Peers {
         body: Bytes,
         time: Duration,
     ) -> Result<(StatusCode, Bytes), CallError> {
+        let began = Instant::now();
         let called = tokio::time::timeout(time, self.call(peer, path, body)).await;
         let answer = called.unwrap_or(Err(CallError::TimedOut(peer)));
         if let Some(counters) = self.counters.peer(peer) {
+            counters.slow.add_slow(began);
             match &answer {
                 Ok(_) => counters.answered.add_one(),
                 Err(CallError::TimedOut(_)) => counters.timeouts.add_one(),

@@ -130,11 +130,11 @@ async fn open(
     if torn_bytes > 0 {
         note(id, &format!("cut {torn_bytes} bytes of a torn record off the log"));
     }
-    let log = LogStore::new(log);
     let machine = Machine::open(directory.path())?;
     let addresses: BTreeMap<NodeId, String> =
         options.peers.clone().into_iter().filter(|(peer, _)| *peer != id).collect();
     let counters = Arc::new(Counters::new(addresses.keys().copied()));
+    let log = LogStore::new(log, counters.clone());
     let peers = Peers::new(addresses, counters.clone());
     let config = config(options.snapshot_every).validate().map_err(stopped)?;
     let raft = Raft::new(id, Arc::new(config), peers.clone(), log.clone(), machine.clone());

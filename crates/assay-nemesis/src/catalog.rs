@@ -383,7 +383,7 @@ pub const CATALOG: &[CatalogRow] = &[
         group: "Storage",
         name: "disk full",
         carried: Carried::Here {
-            does: "writes junk until not a byte fits",
+            does: "takes room for junk until not a byte fits",
             counter: "bytes of junk",
             victim: "ENOSPC in the node's log",
             heal: "the junk is removed",

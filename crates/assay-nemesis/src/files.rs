@@ -21,7 +21,8 @@ pub const FLIPS_MAX: u32 = 10_000;
 const ORIGINAL: &str = ".assay-original";
 const UNFINISHED: &str = ".assay-unfinished";
 const JUNK: &str = ".assay-junk-";
-/// Junk is written in blocks of this size, then in ever smaller ones until not a byte fits.
+/// Room for junk is taken down to this size; then junk is written in blocks of it, and in ever
+/// smaller ones until not a byte fits.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// What is done to a file.
@@ -279,13 +280,15 @@ impl Fill {
         self.directory.join(format!("{JUNK}{number}"))
     }
 
-    /// Writes junk until nothing fits any more; says how many bytes it took.
+    /// Takes room for junk until nothing fits any more; says how many bytes it took.
     pub(crate) fn inflict(&self, junk: &Path) -> Result<u64, FileError> {
         self.preflight()?;
         let mut file = File::create(junk).map_err(at(junk, "create"))?;
-        let (mut written, mut size) = (0, BLOCK_BYTES);
-        let block = vec![0xA5; BLOCK_BYTES];
         let quota = self.quota_bytes.min(JUNK_BYTES_MAX);
+        let mut written = reserve(&file, quota);
+        file.seek(io::SeekFrom::End(0)).map_err(at(junk, "write"))?;
+        let mut size = BLOCK_BYTES;
+        let block = vec![0xA5; BLOCK_BYTES];
         while written < quota {
             let left = usize::try_from(quota - written).unwrap_or(usize::MAX);
             match file.write(&block[..size.min(left)]) {
@@ -306,6 +309,24 @@ impl Fill {
         fs::remove_file(junk).map_err(at(junk, "remove"))?;
         Err(FileError::Unbounded { directory, free_bytes, quota_bytes: self.quota_bytes })
     }
+}
+
+/// Takes room for a file without writing to it, as much as there is; says how many bytes. Writing
+/// them would keep the whole disk busy on which a small file system lies as an image, so that not
+/// only its node would feel it. Nothing where the file system does not do that.
+fn reserve(file: &File, quota: u64) -> u64 {
+    let (mut reserved, mut size) = (0, quota);
+    while reserved < quota && size >= BLOCK_BYTES as u64 {
+        let flags = rustix::fs::FallocateFlags::empty();
+        match rustix::fs::fallocate(file, flags, reserved, size.min(quota - reserved)) {
+            Ok(()) | Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::NOSPC | rustix::io::Errno::FBIG) => size /= 2,
+            Err(_) => break,
+        }
+        // What did not fit as a whole may have been given in part.
+        reserved = file.metadata().map_or(reserved, |meta| meta.len());
+    }
+    reserved
 }
 
 /// How large the junk is; nothing if there is none.

@@ -5,6 +5,7 @@ use super::{Durability, LogStore, Machine};
 use crate::raft::{NodeId, StorageError, TypeConfig};
 use openraft::StorageIOError;
 use openraft::testing::{StoreBuilder, Suite};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 struct InTemporaryDirectories;
@@ -16,7 +17,7 @@ impl StoreBuilder<TypeConfig, LogStore, Machine, TempDir> for InTemporaryDirecto
         let (log, _) = opened.map_err(|error| StorageIOError::<NodeId>::read_logs(&error))?;
         let machine = Machine::open(scratch.path());
         let machine = machine.map_err(|error| StorageIOError::<NodeId>::read(&error))?;
-        Ok((scratch, LogStore::new(log), machine))
+        Ok((scratch, LogStore::new(log, Arc::default()), machine))
     }
 }
 

@@ -2,35 +2,43 @@
 
 use super::StorageTrouble;
 use super::log_file::LogFile;
+use crate::counters::Counters;
 use crate::raft::{Entry, LogId, StorageError, TypeConfig, Vote};
 use openraft::storage::{LogFlushed, RaftLogStorage};
 use openraft::{LogState, OptionalSend, RaftLogReader, StorageIOError};
 use std::fmt::Debug;
 use std::ops::RangeBounds;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// A log shared by Raft's core and the tasks that replicate it.
 ///
 /// Raft's core waits for each append in any case, so the file is written right here; the runtime is
 /// told that this thread will be busy.
 #[derive(Clone, Debug)]
-pub(crate) struct LogStore(Arc<Mutex<LogFile>>);
+pub(crate) struct LogStore {
+    log: Arc<Mutex<LogFile>>,
+    counters: Arc<Counters>,
+}
 
 impl LogStore {
-    pub fn new(log: LogFile) -> LogStore {
-        LogStore(Arc::new(Mutex::new(log)))
+    pub fn new(log: LogFile, counters: Arc<Counters>) -> LogStore {
+        LogStore { log: Arc::new(Mutex::new(log)), counters }
     }
 
     fn log(&self) -> MutexGuard<'_, LogFile> {
         // A panic while the lock is held ends the node anyway.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(
         &self,
         act: impl FnOnce(&mut LogFile) -> Result<(), StorageTrouble>,
     ) -> Result<(), StorageTrouble> {
-        tokio::task::block_in_place(|| act(&mut self.log()))
+        let began = Instant::now();
+        let written = tokio::task::block_in_place(|| act(&mut self.log()));
+        self.counters.slow_writes.add_slow(began);
+        written
     }
 
     /// A clean stop.

@@ -9,9 +9,11 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+// Longer than the second that a call may take: whoever asks a frozen client waits in vain.
 const FROZEN: &str = "[[nemesis]]\nfault = \"pause\"\ntarget = \"some-clients\"\nat = \"500ms\"\n\
-                      for = \"800ms\"\nevery = \"3s\"\nlanding = { injector = \"stopped >= 1\", \
-                      victim = \"latency-p99 >= 500ms within 3s\" }\n\n";
+                      for = \"1300ms\"\nevery = \"3s\"\n\
+                      landing = { injector = \"stopped >= 1\", \
+                      victim = \"timeouts >= 1 within 3s\" }\n\n";
 // Each of the six comes back by a connection of its own, whether or not it was asked something when
 // it was killed; and nobody else makes as many.
 const KILLED: &str = "[[nemesis]]\nfault = \"kill9\"\ntarget = \"clients\"\nat = \"2s\"\n\
