@@ -37,6 +37,15 @@ pub(crate) fn hold_directory(path: &Path) -> io::Result<Hold> {
     Ok(if is_there { Hold::Ours(held) } else { Hold::Gone })
 }
 
+/// Names this process among all of the machine: its number, which another one has in another
+/// namespace, and that of the namespace.
+pub(crate) fn own_name() -> String {
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits = |c: &char| c.is_ascii_digit();
+    let namespace: String = namespace.to_string_lossy().chars().filter(digits).collect();
+    format!("{}-{namespace}", std::process::id())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,11 +4,11 @@ use super::Controller;
 use super::disk::WriteLimit;
 use super::error::{CgroupError, at};
 use super::group::Group;
-use super::hierarchy::Version;
-use super::leftovers::clear_probes;
+use super::hierarchy::{Hierarchies, Version};
+use super::leftovers::{clear_probes, one_at_a_time};
 use super::limits::CoreShare;
 use crate::device::Device;
-use crate::hold::{Hold, hold_directory};
+use crate::hold::{Hold, hold_directory, own_name};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,7 +48,8 @@ fn held_group() -> Result<(Group, Vec<File>), CgroupError> {
     let mut attempts = 0;
     loop {
         let number = PROBES.fetch_add(1, Ordering::Relaxed);
-        let group = Group::of_probe(&format!("{PROBE_PREFIX}{}-{number}", std::process::id()))?;
+        let _alone = one_at_a_time(&Hierarchies::here()?);
+        let group = Group::of_probe(&format!("{PROBE_PREFIX}{}-{number}", own_name()))?;
         let mut held = Vec::new();
         let directories = group.directories();
         for directory in &directories {

@@ -1,7 +1,7 @@
 //! Whether volumes can be had here, found out by making one.
 
 use super::{Answer, VOLUME_BYTES_MIN, Volume, VolumeError, clear};
-use crate::hold::{Hold, hold_directory};
+use crate::hold::{Hold, hold_directory, own_name};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -42,7 +42,7 @@ fn held_directory(directory: &Path) -> Result<(PathBuf, std::fs::File), VolumeEr
     let mut attempts = 0;
     loop {
         let number = PROBES.fetch_add(1, Ordering::Relaxed);
-        let own = directory.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let own = directory.join(format!("{PREFIX}{}-{number}", own_name()));
         std::fs::create_dir(&own).map_err(super::at(&own, "make"))?;
         match hold_directory(&own) {
             Ok(Hold::Ours(held)) => return Ok((own, held)),

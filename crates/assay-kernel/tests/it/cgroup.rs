@@ -2,7 +2,7 @@
 
 use super::support::{Kept, may_mount, wait_until};
 use assay_kernel::cgroup::{
-    CgroupError, Controller, CoreShare, Group, WriteLimit, leftovers, probe,
+    CgroupError, Controller, CoreShare, Group, WriteLimit, clear_probes, leftovers, probe,
 };
 use assay_kernel::volume::{VOLUME_BYTES_MIN, Volume};
 use std::os::unix::process::ExitStatusExt;
@@ -140,4 +140,29 @@ fn trying_tells_what_can_be_limited() {
             Err(error) => panic!("{}: {error}", probed.controller),
         }
     }
+}
+
+/// Every time a probe has made a group and not held it yet, somebody may take it for a leftover.
+#[test]
+fn probes_and_those_who_clear_up_after_others_do_not_get_in_each_others_way() {
+    const ROUNDS: usize = 60;
+    if !may_mount() {
+        return;
+    }
+    let works = |results: Vec<assay_kernel::cgroup::Probed>| -> Vec<Controller> {
+        let fine = results.into_iter().filter(|probed| probed.result.is_ok());
+        fine.map(|probed| probed.controller).collect()
+    };
+    let alone = works(probe(None));
+    let prober = || (0..ROUNDS).map(|_| works(probe(None))).collect::<Vec<_>>();
+    let clearer = || (0..4 * ROUNDS).flat_map(|_| clear_probes()).collect::<Vec<_>>();
+    let (found, cleared) = std::thread::scope(|scope| {
+        let (one, other) = (scope.spawn(prober), scope.spawn(prober));
+        let cleared = clearer();
+        let found = [one, other].map(|prober| prober.join().expect("no panic"));
+        (found.concat(), cleared)
+    });
+    assert!(found.iter().all(|found| *found == alone), "{alone:?}: {found:?}");
+    let complaints: Vec<String> = cleared.into_iter().filter_map(Result::err).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
 }
