@@ -37,6 +37,18 @@ impl Purpose {
     }
 }
 
+/// An event that a fault has waited for, counted since the start of the workload.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Awaited {
+    /// Its name in plans: `acks`, `elections`.
+    pub event: String,
+    /// How often it had to happen.
+    pub wanted: u64,
+    /// How often it had happened when the fault began.
+    pub seen: u64,
+}
+
 /// Something that happened.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "snake_case")]
@@ -120,6 +132,9 @@ pub enum RunEvent {
         id: String,
         /// Whom it is meant for.
         target: String,
+        /// The event it has waited for; left out of one that begins at a time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        awaited: Option<Awaited>,
     },
     /// A fault is healed.
     FaultClosed {

@@ -11,7 +11,7 @@ use crate::faults::target::Target;
 use crate::files::{read_json, write_json};
 use crate::frozen::{self, Frozen};
 use crate::investigate::{Investigation, investigate};
-use crate::spec::TrialSpec;
+use crate::spec::{Opening, TrialSpec};
 use crate::trial::{self, RECORD_NAME, Surroundings, TrialError, TrialRecord};
 use assay_plan::machine::{Machine, Network};
 use assay_plan::words::Category;
@@ -385,6 +385,7 @@ fn unknown_targets(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
     let roles = system.roles();
     let unknown = |window: &crate::spec::WindowSpec| {
         let target = Target::parse(&window.target).ok()?;
+        missing.extend(uncounted_event(window, system));
         // Who leads is asked in each turn of a round that goes by it, whatever its target.
         let asks = match window.fault.as_str() {
             "roll-wrong" | "rolling-wrong-order" => Target::parse("leader").ok(),
@@ -456,3 +457,18 @@ fn unreadable_signals(
         })
         .collect()
 }
+/// An event that a fault waits for and this system does not count: it would never begin.
+fn uncounted_event(window: &crate::spec::WindowSpec, system: &SystemSpec) -> Option<String> {
+    /// What clients see is counted by Assay.
+    const OWN: [&str; 3] = ["acks", "ops", "timeouts"];
+    let Opening::On { event, .. } = &window.opens else { return None };
+    if OWN.contains(&event.as_str()) || system.has_signal(event) {
+        return None;
+    }
+    let (name, fault) = (&system.name, &window.fault);
+    Some(format!(
+        "{name} does not offer the signal `{event}` that {fault} begins on; describe it as \
+         [signals.{event}] in the description of {name}, or begin the fault at a time, with `at`"
+    ))
+}
+

@@ -32,6 +32,7 @@ use assay_nemesis::Injector;
 use assay_plan::machine::Network;
 use assay_sut::{Cluster, Gear, Launch, Shown, SystemSpec, Wiring};
 use assay_workload::{Config, Distribution, Dumps, Reply, Workload};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -324,7 +325,8 @@ impl Trial<'_> {
             .map(|number| self.cluster.client(number))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TrialError::Missing(vec![error.message]))?;
-        let decoy = self.decoy()?;
+        let (decoy, windows) = (self.decoy()?, self.windows());
+        let counted_before = self.counted_before();
         let start_ns = clock.now_ns();
         let stage = Stage {
             cluster: &self.cluster,
@@ -336,9 +338,9 @@ impl Trial<'_> {
             seed: self.spec.seed,
             opens_until_ms: clock.now_ms() + self.spec.duration_ms,
             events: self.around.events,
+            counted_before,
             decoy: decoy.as_ref(),
         };
-        let windows = self.windows();
         let supervisor = supervise::Supervisor {
             stage: &stage,
             duration_ms: self.spec.duration_ms,
@@ -351,7 +353,7 @@ impl Trial<'_> {
         let paces: Vec<Pace> =
             (0..clients.len()).map(|number| self.pace(number)).collect::<Result<_, _>>()?;
         let (done, worked) = std::thread::scope(|scope| {
-            let mut workers = Vec::new();
+            let (mut workers, stage) = (Vec::new(), &stage);
             for (number, (mut client, pace)) in clients.into_iter().zip(paces).enumerate() {
                 let mut script = self.workload.script(number);
                 workers.push(match (open.get(number), pace) {
@@ -363,7 +365,6 @@ impl Trial<'_> {
                     }),
                 });
             }
-            let stage = &stage;
             let perform = |entry: Vec<(usize, &WindowSpec)>| -> Vec<(usize, WindowRecord)> {
                 entry.into_iter().map(|(n, window)| (n, stage.perform(n, window))).collect()
             };
@@ -385,6 +386,15 @@ impl Trial<'_> {
     /// Clients whose arrivals wait for nobody, where the plan has a rate, the workload allows it,
     /// and another client costs little.
     fn open_clients<'c>(
+    /// What nodes count already of the events that faults wait for.
+    fn counted_before(&self) -> BTreeMap<String, u64> {
+        let read = |window: &WindowSpec| match &window.opens {
+            Opening::On { event, .. } => Some((event.clone(), self.cluster.signal(event, None)?)),
+            Opening::AtMs(_) => None,
+        };
+        self.spec.windows.iter().filter_map(read).collect()
+    }
+
         &self,
         crew: &'c Crew<'c>,
         new_session: &'c NewSession<'c>,
@@ -532,7 +542,7 @@ fn words(shown: &Shown) -> String {
 
 /// Windows of one entry follow each other; those of different entries may overlap.
 fn by_entry(windows: &[WindowSpec]) -> Vec<Vec<(usize, &WindowSpec)>> {
-    let mut entries = std::collections::BTreeMap::<usize, Vec<(usize, &WindowSpec)>>::new();
+    let mut entries = BTreeMap::<usize, Vec<(usize, &WindowSpec)>>::new();
     for (number, window) in windows.iter().enumerate() {
         entries.entry(window.entry).or_default().push((number, window));
     }

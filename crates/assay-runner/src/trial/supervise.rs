@@ -44,7 +44,9 @@ impl Worked {
     pub fn health(&self, windows: &[WindowRecord]) -> Option<HealthRecord> {
         let ms = |ns: i64| since_ms(ns, self.start_ns);
         let first = windows.iter().filter_map(|window| window.start_ns).min().map(ms)?;
-        let last = windows.iter().filter_map(|window| window.end_ns).max().map(ms)?;
+        // One that was never healed is over for nobody: what matters is how the work ended.
+        let last = windows.iter().filter_map(|window| window.end_ns.or(window.start_ns));
+        let last = last.max().map(ms)?;
         let baseline = rate(&self.samples, 0, first)?;
         // Not from the very moment of healing: a leader may have to be elected first.
         let from = last.max(self.workload_ms.saturating_sub(RECOVERED_SPAN_MS));
