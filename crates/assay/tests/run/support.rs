@@ -145,8 +145,22 @@ impl Running {
     /// The same of a plan that lies there already.
     pub fn of(scratch: &Path, plan: &Path, options: &[&str]) -> Running {
         let directory = scratch.join("run");
-        let child = assay(&["run", text(plan), "--directory", text(&directory)])
-            .args(options)
+        let mut command = assay(&["run", text(plan), "--directory", text(&directory)]);
+        Running::by(command.args(options), directory)
+    }
+
+    /// The same of a smoke run that is told to outlive its terminal, as `nohup` does.
+    pub fn without_hangups(scratch: &Path, plan: &str) -> Running {
+        let (plan, directory) = (write(scratch, "plan.md", plan), scratch.join("run"));
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
+        command.args(["run", text(&plan), "--tier", "smoke", "--directory", text(&directory)]);
+        Running::by(&mut command, directory)
+    }
+
+    fn by(command: &mut Command, directory: PathBuf) -> Running {
+        let child = command
+            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
