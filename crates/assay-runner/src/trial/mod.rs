@@ -19,7 +19,7 @@ pub use record::{
 
 use crate::clock::TrialClock;
 use crate::drive::{Crew, Pace};
-use crate::event::{Events, Purpose, RunEvent};
+use crate::event::{Events, Phase, Purpose, RunEvent};
 use crate::faults::decoy::Decoy;
 use crate::faults::needs;
 use crate::faults::window::{Stage, WindowRecord};
@@ -169,6 +169,7 @@ fn start_system(
     around: &Surroundings<'_>,
 ) -> Result<Arc<Cluster>, TrialError> {
     let begun = Instant::now();
+    around.events.begin(Phase::Starting, None);
     let wiring = match (around.sabotage, spec.system.network) {
         (Some(Sabotage::ProxyBypassed), _) => Wiring::Direct,
         (_, Network::Proxies) => Wiring::Proxied,
@@ -238,6 +239,7 @@ impl Trial<'_> {
         let lost = self.lost();
         let links = self.cluster.mesh().snapshot();
         let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
+        self.around.events.begin(Phase::Stopping, None);
         self.cluster.stop();
         let logs: Vec<PathBuf> =
             (0..names.len()).map(|node| self.cluster.log_path(node).to_path_buf()).collect();
@@ -292,6 +294,7 @@ impl Trial<'_> {
         if calls.is_empty() {
             return Ok(());
         }
+        self.around.events.begin(Phase::SettingUp, None);
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         for call in calls {
@@ -335,10 +338,10 @@ impl Trial<'_> {
             clock,
             crew,
             start_ns,
+            counted_before,
             seed: self.spec.seed,
             opens_until_ms: clock.now_ms() + self.spec.duration_ms,
             events: self.around.events,
-            counted_before,
             decoy: decoy.as_ref(),
         };
         let supervisor = supervise::Supervisor {
@@ -383,9 +386,6 @@ impl Trial<'_> {
         Ok((done, worked))
     }
 
-    /// Clients whose arrivals wait for nobody, where the plan has a rate, the workload allows it,
-    /// and another client costs little.
-    fn open_clients<'c>(
     /// What nodes count already of the events that faults wait for.
     fn counted_before(&self) -> BTreeMap<String, u64> {
         let read = |window: &WindowSpec| match &window.opens {
@@ -395,6 +395,9 @@ impl Trial<'_> {
         self.spec.windows.iter().filter_map(read).collect()
     }
 
+    /// Clients whose arrivals wait for nobody, where the plan has a rate, the workload allows it,
+    /// and another client costs little.
+    fn open_clients<'c>(
         &self,
         crew: &'c Crew<'c>,
         new_session: &'c NewSession<'c>,
@@ -440,6 +443,7 @@ impl Trial<'_> {
     /// Waits until nothing moves any more; says of each part what was seen.
     fn come_to_rest(&self, crew: &Crew<'_>) -> QuiescenceRecord {
         let until = Instant::now() + REST_TIME_MAX;
+        self.around.events.begin(Phase::Resting, Some(REST_TIME_MAX));
         loop {
             let seen = self.cluster.quiescence();
             let open = crew.in_flight.load(Ordering::Relaxed);
@@ -477,6 +481,7 @@ impl Trial<'_> {
 
     /// Reads what is there at the end; whether that was cut short, because nobody answered.
     fn last_reads(&self, crew: &Crew<'_>) -> Result<bool, TrialError> {
+        self.around.events.begin(Phase::LastReads, None);
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         let mut script = self.workload.finals(self.cluster.names().len(), self.dumps);

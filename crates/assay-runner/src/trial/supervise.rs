@@ -2,7 +2,7 @@
 
 use super::Surroundings;
 use super::record::HealthRecord;
-use crate::event::RunEvent;
+use crate::event::{Phase, RunEvent};
 use crate::facts::RECOVERED_PERCENT_MIN;
 use crate::faults::window::{Stage, WindowRecord};
 use crate::sabotage::Sabotage;
@@ -80,6 +80,7 @@ impl Supervisor<'_> {
     /// Watches until the work is done, and then tells everybody to stop.
     pub fn watch(&self, faults_done: impl Fn() -> bool) -> Worked {
         let (stage, crew) = (self.stage, self.stage.crew);
+        self.around.events.begin(Phase::Working, None);
         let start_ms = stage.clock.now_ms();
         let mut samples = vec![(0, stage.recorder.counts().ok)];
         let (mut in_time, mut looks) = (None, 0_u32);

@@ -1,7 +1,7 @@
 //! Faults that begin on events: after them, and not before.
 
 use crate::support::{events, pause_plan, replaced, run, scratch, text, write};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A leader that is cut off once clients were answered, and a follower that is stopped once that
 /// has led to an election. The first leader was elected before anybody worked: that one is not
@@ -39,4 +39,27 @@ fn a_fault_that_waits_for_an_event_begins_after_it() {
         assert!(awaited["seen"].as_u64() >= Some(wanted), "{event:#}");
     }
     assert_eq!(ended.code, Some(0), "{ended:#?}");
+    says_what_it_does(&all);
+}
+
+/// Everything that can take long is told when it begins, and how many trials there are to come.
+fn says_what_it_does(all: &[Value]) {
+    let of = |name: &str| all.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
+    let phases = of("phase-began");
+    let phases: Vec<&str> = phases.iter().filter_map(|e| e["phase"].as_str()).collect();
+    let wanted = [
+        "surveying",
+        "starting",
+        "working",
+        "resting",
+        "last-reads",
+        "stopping",
+        "judging",
+        "calibrating",
+        "reporting",
+    ];
+    assert_eq!(phases, wanted);
+    assert_eq!(of("run-started")[0]["trials"], 1);
+    let trial = of("trial-started")[0];
+    assert_eq!((&trial["number"], &trial["of"]), (&json!(1), &json!(1)), "{trial:#}");
 }
