@@ -11,7 +11,10 @@ fn stopped_by(signals: &[Signal], code: i32) {
     let busy = run(&["run", "--resume", text(&running.directory)]);
     assert_eq!(busy.code, Some(75), "{busy:#?}");
     assert!(busy.err.contains("still going on"), "{busy:#?}");
-    signals.iter().for_each(|signal| running.signal(*signal));
+    for signal in signals {
+        running.signal(*signal);
+        running.until_heard();
+    }
     assert_eq!(running.end(), Some(code));
     nothing_is_left_of(&running.directory);
     let nothing = run(&["heal", text(&running.directory)]);

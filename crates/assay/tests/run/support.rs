@@ -205,6 +205,17 @@ impl Running {
         rustix::process::kill_process(pid, signal).expect("it has not been waited for");
     }
 
+    /// Waits until nothing that was sent to it is pending: two signals of a kind that come at once
+    /// are one.
+    pub fn until_heard(&self) {
+        let path = format!("/proc/{}/status", self.child.id());
+        wait_for("a signal that is heard", PATIENCE, || {
+            let status = std::fs::read_to_string(&path).ok()?;
+            let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"))?;
+            (u64::from_str_radix(pending.trim(), 16) == Ok(0)).then_some(())
+        });
+    }
+
     /// How it ended; `None`: by a signal.
     pub fn end(&mut self) -> Option<i32> {
         wait_for("the end of the run", END_TIME_MAX, || self.child.try_wait().expect("a child"))
