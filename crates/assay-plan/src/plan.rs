@@ -56,8 +56,8 @@ pub struct Plan {
     pub scenarios: Vec<Scenario>,
     /// Section 7b.
     pub adequacy: Vec<Adequacy>,
-    /// Section 7c: the words of each row.
-    pub residual: Vec<Text>,
+    /// Section 7c.
+    pub residual: Vec<Residual>,
     /// Section 7d: the table.
     pub aspects: Vec<Aspect>,
     /// Section 7d: the paragraphs.
@@ -286,6 +286,28 @@ pub struct Adequacy {
     pub exercised_by: Vec<Reference>,
     /// Why that is enough.
     pub why: Text,
+}
+
+/// Something the plan leaves open.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Residual {
+    /// What.
+    pub uncertainty: Text,
+    /// Why no scenario covers it.
+    pub why_uncovered: Text,
+    /// Why that can be borne today.
+    pub why_acceptable: Text,
+    /// When it has to be looked at again.
+    pub revisit_when: Text,
+}
+
+impl Residual {
+    /// All of its words.
+    pub fn words(&self) -> String {
+        let cells =
+            [&self.uncertainty, &self.why_uncovered, &self.why_acceptable, &self.revisit_when];
+        cells.map(|cell| cell.text.as_str()).join(" | ")
+    }
 }
 
 /// A row of the table of aspects.

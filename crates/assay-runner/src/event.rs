@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// Why a trial is run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -37,6 +38,62 @@ impl Purpose {
     }
 }
 
+/// What a run or a trial is doing: the parts that can take long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Looks what this machine and the project have.
+    Surveying,
+    /// Starts the nodes, until they answer.
+    Starting,
+    /// Makes what clients need before they begin.
+    SettingUp,
+    /// Clients work, faults come and go.
+    Working,
+    /// Waits until nothing moves any more in the system.
+    Resting,
+    /// Reads what is there at the end.
+    LastReads,
+    /// Stops the nodes.
+    Stopping,
+    /// Has the history judged.
+    Judging,
+    /// Finds out whether the checkers catch what is planted into copies of the history.
+    Calibrating,
+    /// Writes the report.
+    Reporting,
+}
+
+impl Phase {
+    /// What is done, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Phase::Surveying => "looking at this machine",
+            Phase::Starting => "starting the system",
+            Phase::SettingUp => "setting up",
+            Phase::Working => "working",
+            Phase::Resting => "waiting for the system to come to rest",
+            Phase::LastReads => "last reads",
+            Phase::Stopping => "stopping the system",
+            Phase::Judging => "judging the history",
+            Phase::Calibrating => "planting anomalies to see whether the checkers catch them",
+            Phase::Reporting => "writing the report",
+        }
+    }
+}
+
+/// An event that a fault has waited for, counted since the start of the workload.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Awaited {
+    /// Its name in plans: `acks`, `elections`.
+    pub event: String,
+    /// How often it had to happen.
+    pub wanted: u64,
+    /// How often it had happened when the fault began.
+    pub seen: u64,
+}
+
 /// Something that happened.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "snake_case")]
@@ -49,8 +106,20 @@ pub enum RunEvent {
         directory: String,
         /// Scenarios and arms that will be run.
         trials_planned: Vec<String>,
+        /// How many trials that makes if nothing is found; what is found is run again.
+        trials: u64,
+        /// How long clients will work in all of them.
+        workload_ms: u64,
         /// Whether an earlier run is taken up again.
         resumed: bool,
+    },
+    /// Something begins that can take long; what was done before is over.
+    PhaseBegan {
+        /// What.
+        phase: Phase,
+        /// When it is given up, at the latest; left out where that depends on the trial.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        time_max_ms: Option<u64>,
     },
     /// The system was looked through for tools of its own.
     ToolboxDiscovered {
@@ -87,8 +156,15 @@ pub enum RunEvent {
         purpose: Purpose,
         /// Its seed.
         seed: u64,
-        /// How long it will take, about.
+        /// How long clients will work.
         expected_ms: u64,
+        /// Where it stands among the planned ones; left out of those that look into a violation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
+        /// How many are planned, with those that are behind.
+        of: u64,
+        /// How long clients will work in the planned ones that come after it.
+        later_ms: u64,
     },
     /// The system answers.
     SystemReady {
@@ -120,6 +196,9 @@ pub enum RunEvent {
         id: String,
         /// Whom it is meant for.
         target: String,
+        /// The event it has waited for; left out of one that begins at a time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        awaited: Option<Awaited>,
     },
     /// A fault is healed.
     FaultClosed {
@@ -224,5 +303,11 @@ impl<'w> Events<'w> {
             let _unwritten = file.write_all(text.as_bytes());
         }
         (self.watcher)(event);
+    }
+
+    /// Something begins that can take long.
+    pub fn begin(&self, phase: Phase, time_max: Option<Duration>) {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.emit(&RunEvent::PhaseBegan { phase, time_max_ms: time_max.map(ms) });
     }
 }

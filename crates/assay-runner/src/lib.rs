@@ -13,6 +13,7 @@
 pub mod arm;
 pub mod blame;
 pub mod clock;
+pub mod course;
 pub mod directory;
 pub mod drive;
 pub mod environment;

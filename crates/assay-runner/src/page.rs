@@ -160,8 +160,8 @@ fn window_view(window: &WindowRecord, since: impl Fn(i64) -> u64) -> Option<Wind
         end_ns: window.end_ns.map(since),
         injector: landing.injector.clone(),
         victim: landing.victim.clone(),
-        healed: match &window.trouble {
-            Some(trouble) => Check::Raised(trouble.clone()),
+        healed: match window.trouble() {
+            Some(trouble) => Check::Raised(trouble.to_string()),
             None => Check::Clean([window.undone.join("; "), window.proof.join("; ")].join(" — ")),
         },
     })
@@ -249,6 +249,29 @@ fn reruns(found: &Investigation) -> Vec<Rerun> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arm::Depth;
+    use crate::samples::{clean, machine, spec};
+
+    /// What the page says of the first window of a trial after something was done to it.
+    #[test]
+    fn only_what_was_undone_is_called_healed() {
+        type Done = fn(&mut WindowRecord);
+        let rows: [(Done, bool, &str); 4] = [
+            (|w| w.undone.push("n1 reaches n2".to_string()), true, "n1 reaches n2"),
+            (|w| w.unhealed = Some("n2 did not start".to_string()), false, "n2 did not start"),
+            (|w| w.unhealed = Some("it took too long".to_string()), false, "it took too long"),
+            (|w| w.trouble = Some("no such process".to_string()), false, "no such process"),
+        ];
+        let spec = spec(&machine("linearizability:register"), Depth::Hardening, 1);
+        for (done, is_healed, words) in rows {
+            let mut trial = clean(&spec);
+            done(&mut trial.windows[0]);
+            let view = trial_view("S1", "S1", &trial);
+            let healed = &view.windows[0].healed;
+            assert_eq!(matches!(healed, Check::Clean(_)), is_healed, "{healed:?}");
+            assert!(healed.text().contains(words), "{healed:?}");
+        }
+    }
 
     #[test]
     fn what_was_refuted_is_shown_first_and_nothing_is_shown_in_part() {

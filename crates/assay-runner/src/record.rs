@@ -11,8 +11,8 @@ use assay_plan::machine::{Expectation as Planned, Machine};
 use assay_plan::words::Category;
 use assay_report::run::{
     Adequacy, Arm, Artifact, Claim, Confidence, Coverage, Delta, Finding, Format, Hypothesis,
-    Judged, NotExercised, Omission, Preconditions, Presence, Reproducer, Requirement, RunRecord,
-    Scenario, TimelineEntry, Toolbox, Utc,
+    Judged, NotExercised, Omission, Preconditions, Presence, Reproducer, Requirement, Residual,
+    RunRecord, Scenario, TimelineEntry, Toolbox, Utc,
 };
 use assay_verdict::{
     Check, Expectation, Facts, Family, Measured, RunVerdict, Severity, Verdict, aggregate, judge,
@@ -90,6 +90,7 @@ pub fn of(material: &Material<'_>) -> RunRecord {
         claims: claims(plan),
         hypotheses: hypotheses(plan),
         coverage: Vec::new(),
+        residual: Some(residual(plan)),
         scenarios: material.scenarios.iter().map(|end| scenario(plan, end)).collect(),
         findings: Vec::new(),
         confidence: Vec::new(),
@@ -172,6 +173,16 @@ fn hypotheses(plan: &Plan) -> Vec<Hypothesis> {
         text: hypothesis.title.text.clone(),
     };
     plan.hypotheses.iter().map(one).collect()
+}
+
+fn residual(plan: &Plan) -> Vec<Residual> {
+    let one = |row: &assay_plan::plan::Residual| Residual {
+        uncertainty: row.uncertainty.text.clone(),
+        why_uncovered: row.why_uncovered.text.clone(),
+        why_acceptable: row.why_acceptable.text.clone(),
+        revisit_when: row.revisit_when.text.clone(),
+    };
+    plan.residual.iter().map(one).collect()
 }
 
 fn planned<'p>(plan: &'p Plan, id: &str) -> Option<&'p assay_plan::plan::Scenario> {

@@ -52,6 +52,15 @@ impl Epoch {
     fn touches(&self, from: i64, to: i64) -> bool {
         self.start_ns <= to && self.end_ns.is_none_or(|end| end >= from)
     }
+
+    /// Its line in the history.
+    fn line(&self, end_ns: i64) -> String {
+        let (id, start) = (quoted(&self.id), self.start_ns);
+        format!(
+            "{{\"event\":\"fault\",\"fault_epoch\":{id},\"start_ts\":{start},\
+             \"end_ts\":{end_ns}}}\n"
+        )
+    }
 }
 
 /// Whether the recorder does its work, or a part of it on purpose not.
@@ -232,10 +241,7 @@ impl Recorder {
         let now = inner.now(&self.clock);
         let Some(epoch) = inner.epochs.iter_mut().find(|epoch| epoch.id == id) else { return now };
         epoch.end_ns = Some(now);
-        let (start, id) = (epoch.start_ns, quoted(id));
-        let line = format!(
-            "{{\"event\":\"fault\",\"fault_epoch\":{id},\"start_ts\":{start},\"end_ts\":{now}}}\n"
-        );
+        let line = epoch.line(now);
         inner.waiting.extend_from_slice(line.as_bytes());
         now
     }
@@ -289,8 +295,13 @@ impl Recorder {
 
     /// Ends the file with the driver's own count of operations sent, and syncs it. The number of
     /// operations recorded is left to whoever reads the file: a recorder cannot vouch for itself.
+    /// A fault that was never healed is on until here.
     pub fn finish(&self, sent: u64) -> io::Result<()> {
         let mut inner = self.lock();
+        let now = inner.last_ns.max(self.clock.recorded_ns());
+        let open = inner.epochs.iter().filter(|epoch| epoch.end_ns.is_none());
+        let open: String = open.map(|epoch| epoch.line(now)).collect();
+        inner.waiting.extend_from_slice(open.as_bytes());
         let line = format!("{{\"event\":\"footer\",\"sent\":{sent}}}\n");
         inner.waiting.extend_from_slice(line.as_bytes());
         inner.flush()?;
@@ -425,6 +436,26 @@ mod tests {
         let after = recorder.invoke(0, &call, "n1").expect("written");
         recorder.complete(after, &ok(json!(1)));
         assert_eq!(recorder.counts().in_fault, 1, "the long one, and not the one after");
+    }
+
+    #[test]
+    fn a_fault_that_is_never_healed_is_on_until_the_end() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("history.jsonl");
+        let clock = Arc::new(TrialClock::start());
+        let recorder = Recorder::create(&path, clock, Honesty::Complete).expect("a file");
+        recorder.open_epoch("kill9-1");
+        let call = Call::new("read", Some(json!("x")), Value::Null);
+        let last = recorder.invoke(0, &call, "n1").expect("written");
+        recorder.complete(last, &ok(json!(1)));
+        recorder.finish(1).expect("finished");
+        let file = File::open(&path).expect("the file");
+        let history = read(file, &ReadOptions::default()).expect("a history");
+        let findings = validate(&history, &ValidateOptions::default());
+        assert!(findings.is_empty(), "{findings:?}");
+        let text = std::fs::read_to_string(&path).expect("text");
+        let lines = text.lines().filter(|line| line.contains("\"event\":\"fault\"")).count();
+        assert_eq!((lines, recorder.counts().in_fault), (1, 1), "{text}");
     }
 
     #[test]

@@ -5,12 +5,13 @@
 //! Everything that is decided on the way follows from records on disk, so a run that was killed is
 //! taken up where it stopped: finished trials are read back, unfinished ones are set aside.
 
+use crate::course::Course;
 use crate::directory::{Asked, RunDirectory};
 use crate::environment;
-use crate::event::{Events, RunEvent};
+use crate::event::{Events, Phase, RunEvent};
 use crate::files::{read_json, write_json};
 use crate::record::{self, Material, ScenarioEnd, missing_for};
-use crate::scenario::{ArmEnd, ArmJob, Workshop};
+use crate::scenario::{ArmEnd, ArmJob, Workshop, planned};
 use crate::trial::TrialError;
 use assay_plan::machine::Machine;
 use assay_plan::words::Category;
@@ -147,16 +148,20 @@ impl Run<'_> {
         let begun = Instant::now();
         let path = self.directory.events();
         let events = Events::open(&path, self.host.watcher).map_err(at(&path))?;
+        let course = self.course();
         events.emit(&RunEvent::RunStarted {
             plan: self.asked.plan.clone(),
             directory: self.directory.root().display().to_string(),
             trials_planned: self.planned(),
+            trials: course.place().of,
+            workload_ms: course.place().later_ms,
             resumed: self.resumed,
         });
         self.heal(&events);
+        events.begin(Phase::Surveying, None);
         let surveyed = self.survey(&events)?;
         let timeline = Mutex::new(Vec::new());
-        let scenarios = self.scenarios(&events, &surveyed, &timeline)?;
+        let scenarios = self.scenarios(&events, &surveyed, (&timeline, &course))?;
         let mut timeline = timeline.into_inner().expect("nobody panicked");
         timeline.sort_by(|a: &TimelineEntry, b| a.at.cmp(&b.at));
         if let Some(what) = record::never_before(&surveyed.toolbox, &mut timeline) {
@@ -171,6 +176,7 @@ impl Run<'_> {
             timeline,
             scenarios,
         };
+        events.begin(Phase::Reporting, None);
         let record = record::of(&material);
         self.report(&material, &record)?;
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -185,6 +191,14 @@ impl Run<'_> {
     fn planned(&self) -> Vec<String> {
         let all = self.plan.scenarios.iter().map(|scenario| scenario.id.to_string());
         all.filter(|id| self.wanted(id)).collect()
+    }
+
+    /// The trials of everything that is wanted.
+    fn course(&self) -> Course {
+        let scenarios = self.plan.scenarios.iter();
+        let wanted = scenarios.filter(|scenario| self.wanted(&scenario.id.to_string()));
+        let arms = wanted.flat_map(trials);
+        Course::of(arms.flat_map(|(arm, machine)| planned(self.asked, &arm, &machine)).collect())
     }
 
     /// What a killed run has left behind in this directory is undone first.
@@ -232,7 +246,7 @@ impl Run<'_> {
         &self,
         events: &Events<'_>,
         surveyed: &Surveyed,
-        timeline: &Mutex<Vec<TimelineEntry>>,
+        (timeline, course): (&Mutex<Vec<TimelineEntry>>, &Course),
     ) -> Result<Vec<ScenarioEnd>, RunError> {
         let workshop = Workshop {
             directory: self.directory,
@@ -242,6 +256,7 @@ impl Run<'_> {
             executable: self.host.executable,
             beside: self.asked.project.clone(),
             timeline,
+            course,
         };
         let mut ends = Vec::new();
         for scenario in &self.plan.scenarios {
@@ -254,6 +269,7 @@ impl Run<'_> {
             let mut arms = Vec::new();
             for (arm, machine) in trials(scenario) {
                 let end = self.arm(&workshop, scenario, &arm, &machine, &missing)?;
+                course.leave(&arm);
                 arms.push((arm, machine, end));
             }
             count_surfaces(scenario.arms.len(), &mut arms);

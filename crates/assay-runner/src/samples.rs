@@ -154,6 +154,7 @@ fn landed(id: &str, fault: &str) -> WindowRecord {
         proof: Vec::new(),
         trouble: None,
         unhealed: None,
+        awaited: None,
         cutting: Cutting::Asymmetric,
     }
 }

@@ -1,6 +1,7 @@
 //! One arm of a scenario from its first trial to its facts.
 
 use crate::arm::{self, ArmError, Depth};
+use crate::course::Course;
 use crate::directory::{Asked, RunDirectory};
 use crate::event::{Events, Purpose, RunEvent};
 use crate::facts::{self, ArmFacts, Setting};
@@ -11,7 +12,7 @@ use crate::faults::target::Target;
 use crate::files::{read_json, write_json};
 use crate::frozen::{self, Frozen};
 use crate::investigate::{Investigation, investigate};
-use crate::spec::TrialSpec;
+use crate::spec::{Opening, TrialSpec};
 use crate::trial::{self, RECORD_NAME, Surroundings, TrialError, TrialRecord};
 use assay_plan::machine::{Machine, Network};
 use assay_plan::words::Category;
@@ -77,6 +78,36 @@ pub struct Workshop<'w> {
     pub beside: PathBuf,
     /// What happened when.
     pub timeline: &'w Mutex<Vec<TimelineEntry>>,
+    /// How far the run is.
+    pub course: &'w Course,
+}
+
+/// The trials of an arm if nothing is found: its name, and how long clients work in each.
+pub fn planned(asked: &Asked, arm: &str, machine: &Machine) -> Vec<(String, u64)> {
+    let mut tiers = vec![Depth::Smoke, asked.depth];
+    tiers.dedup();
+    // What cannot be run is told when its turn comes.
+    let specs = tiers.iter().flat_map(|tier| specs(asked, arm, machine, *tier).unwrap_or_default());
+    specs.map(|(_, spec)| (arm.to_string(), spec.duration_ms)).collect()
+}
+
+/// The trials of a tier, with their names.
+fn specs(
+    asked: &Asked,
+    arm: &str,
+    machine: &Machine,
+    depth: Depth,
+) -> Result<Vec<(String, TrialSpec)>, ArmError> {
+    let mut machine = machine.clone();
+    machine.seed = asked.seed.or(machine.seed);
+    let tier = arm::tier(&machine, depth)?;
+    let purpose = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
+    let seeds = arm::seeds(&machine, &tier);
+    let spec = |seed: &u64| {
+        let spec = arm::trial(arm, &machine, &tier, *seed)?;
+        Ok((format!("{}-seed-{seed}", purpose.name()), spec))
+    };
+    seeds.iter().map(spec).collect()
 }
 
 impl Workshop<'_> {
@@ -119,16 +150,7 @@ impl Workshop<'_> {
 
     /// The trials of a tier, with their names.
     fn specs(&self, job: &ArmJob<'_>, depth: Depth) -> Result<Vec<(String, TrialSpec)>, ArmError> {
-        let mut machine = job.machine.clone();
-        machine.seed = self.asked.seed.or(machine.seed);
-        let tier = arm::tier(&machine, depth)?;
-        let purpose = if depth == Depth::Smoke { Purpose::Smoke } else { Purpose::Hardening };
-        let seeds = arm::seeds(&machine, &tier);
-        let spec = |seed: &u64| {
-            let spec = arm::trial(job.id, &machine, &tier, *seed)?;
-            Ok((format!("{}-seed-{seed}", purpose.name()), spec))
-        };
-        seeds.iter().map(spec).collect()
+        specs(self.asked, job.id, job.machine, depth)
     }
 
     fn run_tiers(&self, job: &ArmJob<'_>, frozen: &Frozen) -> Result<ArmRun, TrialError> {
@@ -165,6 +187,7 @@ impl Workshop<'_> {
                 }
             }
         }
+        self.course.leave(job.id);
         let investigation = match &violating {
             Some(first) => Some(self.investigated(job, system, first)?),
             None => None,
@@ -253,6 +276,10 @@ impl Workshop<'_> {
     ) -> Result<TrialRecord, TrialError> {
         let directory = self.directory.trial(arm, name);
         let (scenario, seed) = (spec.scenario.clone(), spec.seed);
+        let is_planned = matches!(purpose, Purpose::Smoke | Purpose::Hardening);
+        if is_planned {
+            self.course.advance(arm);
+        }
         let ended = |record: &TrialRecord, reused| RunEvent::TrialEnded {
             scenario: scenario.clone(),
             purpose,
@@ -275,11 +302,15 @@ impl Workshop<'_> {
         }
         set_aside(&directory)
             .map_err(|e| TrialError::Trouble(format!("{}: {e}", directory.display())))?;
+        let place = self.course.place();
         self.events.emit(&RunEvent::TrialStarted {
             scenario: scenario.clone(),
             purpose,
             seed,
             expected_ms: spec.duration_ms,
+            number: is_planned.then_some(place.number),
+            of: place.of,
+            later_ms: place.later_ms,
         });
         let around = Surroundings {
             system,
@@ -354,6 +385,7 @@ fn lacks_of_windows(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
             missing.push(error.to_string());
         }
         missing.extend(unreadable_signals(window, system, spec.system.network));
+        missing.extend(uncounted_event(window, system));
         missing.extend(uncounted(window, spec.system.network));
     }
     missing.extend(unknown_targets(spec, system));
@@ -424,6 +456,21 @@ fn undone(machine: &Machine, system: &SystemSpec) -> Vec<String> {
 
 fn allows(system: &SystemSpec, nodes: u64) -> bool {
     usize::try_from(nodes).is_ok_and(|nodes| system.allows_nodes(nodes))
+}
+
+/// An event that a fault waits for and this system does not count: it would never begin.
+fn uncounted_event(window: &crate::spec::WindowSpec, system: &SystemSpec) -> Option<String> {
+    /// What clients see is counted by Assay.
+    const OWN: [&str; 3] = ["acks", "ops", "timeouts"];
+    let Opening::On { event, .. } = &window.opens else { return None };
+    if OWN.contains(&event.as_str()) || system.has_signal(event) {
+        return None;
+    }
+    let (name, fault) = (&system.name, &window.fault);
+    Some(format!(
+        "{name} does not offer the signal `{event}` that {fault} begins on; describe it as \
+         [signals.{event}] in the description of {name}, or begin the fault at a time, with `at`"
+    ))
 }
 
 /// Signals of the victim that this system does not offer.

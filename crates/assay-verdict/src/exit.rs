@@ -24,6 +24,8 @@ pub enum Exit {
     Bug = 70,
     /// Somebody else holds what is needed.
     TryLater = 75,
+    /// Its terminal is gone (SIGHUP).
+    HungUp = 129,
     /// Interrupted by a signal (SIGINT).
     Interrupted = 130,
     /// Terminated by a signal (SIGTERM).
@@ -35,7 +37,7 @@ pub const BROKEN_PIPE: i32 = 141;
 
 impl Exit {
     /// Every code, in the order of the numbers.
-    pub const ALL: [Exit; 11] = [
+    pub const ALL: [Exit; 12] = [
         Exit::Upheld,
         Exit::Refuted,
         Exit::Undecided,
@@ -45,6 +47,7 @@ impl Exit {
         Exit::MissingCapability,
         Exit::Bug,
         Exit::TryLater,
+        Exit::HungUp,
         Exit::Interrupted,
         Exit::Terminated,
     ];
@@ -66,6 +69,7 @@ impl Exit {
             Exit::MissingCapability => "NOT AVAILABLE",
             Exit::Bug => "BUG",
             Exit::TryLater => "TRY LATER",
+            Exit::HungUp => "HUNG UP",
             Exit::Interrupted => "INTERRUPTED",
             Exit::Terminated => "TERMINATED",
         }
@@ -83,6 +87,7 @@ impl Exit {
             Exit::MissingCapability => "a file or something else this machine lacks is needed",
             Exit::Bug => "a bug in Assay",
             Exit::TryLater => "somebody else holds what is needed (reserved)",
+            Exit::HungUp => "interrupted, because the terminal was closed",
             Exit::Interrupted => "interrupted",
             Exit::Terminated => "terminated",
         }
@@ -97,7 +102,7 @@ impl Exit {
 
     const fn weight(self) -> u8 {
         match self {
-            Exit::Interrupted | Exit::Terminated => 9,
+            Exit::HungUp | Exit::Interrupted | Exit::Terminated => 9,
             Exit::Bug => 8,
             Exit::Refuted => 7,
             Exit::BadHistory => 6,

@@ -46,7 +46,7 @@ use std::time::Duration;
 ///
 /// Exit codes: 0 upheld, 1 refuted, 2 undecided, 3 nothing was checked, 64 usage, 65 bad history
 /// or plan, 69 a file or capability is missing, 70 a bug in Assay, 75 somebody else is at work
-/// there, 130 and 143 interrupted.
+/// there, 129 (a closed terminal), 130 and 143 interrupted.
 #[derive(Parser, Debug)]
 #[command(name = "assay", version, max_term_width = 100)]
 pub struct Cli {

@@ -57,9 +57,10 @@ fn letters(text: &str) -> Vec<String> {
 /// The threats that 7c admits to leave open: claim and letter.
 fn admitted(lint: &Lint<'_>) -> BTreeSet<(u32, String)> {
     let mut admitted = BTreeSet::new();
-    for text in &lint.plan.residual {
-        let claims = crate::ids::references(&text.text, Span::new(0, text.text.len()), 'C');
-        for letter in letters(&text.text) {
+    for row in &lint.plan.residual {
+        let text = row.words();
+        let claims = crate::ids::references(&text, Span::new(0, text.len()), 'C');
+        for letter in letters(&text) {
             admitted.extend(claims.iter().map(|claim| (claim.id.number, letter.clone())));
         }
     }

@@ -5,7 +5,8 @@ use crate::ids::{Id, references, whole_id};
 use crate::markdown::{Block, Grid, Kind};
 use crate::place::{Span, Text};
 use crate::plan::{
-    Adequacy, Aspect, Claim, MatrixRow, MissingClaim, PitfallAnswer, Plan, Requirement, Word,
+    Adequacy, Aspect, Claim, MatrixRow, MissingClaim, PitfallAnswer, Plan, Requirement, Residual,
+    Word,
 };
 use crate::rules::codes;
 use crate::section::{SectionKind, TABLES, TableKind};
@@ -161,9 +162,13 @@ fn keep_argument(plan: &mut Plan, kind: TableKind, cells: &[Text]) {
             };
             plan.adequacy.push(row);
         }
-        (TableKind::Residual, cells) => {
-            let words: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
-            plan.residual.push(Text::new(words.join(" | "), cells[0].span));
+        (TableKind::Residual, [uncertainty, why_uncovered, why_acceptable, revisit_when]) => {
+            plan.residual.push(Residual {
+                uncertainty: uncertainty.clone(),
+                why_uncovered: why_uncovered.clone(),
+                why_acceptable: why_acceptable.clone(),
+                revisit_when: revisit_when.clone(),
+            });
         }
         (TableKind::Aspects, [claim, aspect, confidence, reason]) => {
             let row = Aspect {

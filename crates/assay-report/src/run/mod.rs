@@ -33,8 +33,8 @@ pub use judged::{Judged, JudgedArm, JudgedScenario};
 pub use page::{OPS_MAX, page};
 pub use record::{
     Adequacy, Arm, Artifact, Claim, Confidence, Coverage, Delta, Finding, Format, Hypothesis,
-    NotExercised, Omission, Planted, Preconditions, Presence, Reproducer, Requirement, RunRecord,
-    Scenario, TimelineEntry, Tool, Toolbox, Utc,
+    NotExercised, Omission, Planted, Preconditions, Presence, Reproducer, Requirement, Residual,
+    RunRecord, Scenario, TimelineEntry, Tool, Toolbox, Utc,
 };
 pub use refusal::{Gap, Refusal, Refusals};
 pub use view::{

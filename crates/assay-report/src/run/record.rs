@@ -92,6 +92,9 @@ record! {
         pub hypotheses: Vec<Hypothesis>,
         /// What became of each hypothesis.
         pub coverage: Vec<Coverage>,
+        /// What the plan itself leaves open; `null` if nobody wrote it down.
+        #[serde(default)]
+        pub residual: Option<Vec<Residual>>,
         /// The scenarios, in the order of the plan.
         pub scenarios: Vec<Scenario>,
         /// What was found.
@@ -198,6 +201,18 @@ record! {
         pub kind: Omission,
         /// The reason.
         pub reason: String,
+    }
+
+    /// Something the plan leaves open, whatever its scenarios show.
+    pub struct Residual {
+        /// What.
+        pub uncertainty: String,
+        /// Why no scenario covers it.
+        pub why_uncovered: String,
+        /// Why that can be borne today.
+        pub why_acceptable: String,
+        /// When it has to be looked at again.
+        pub revisit_when: String,
     }
 
     /// A scenario of the plan.

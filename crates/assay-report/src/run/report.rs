@@ -247,6 +247,23 @@ fn adequacy(page: &mut Markdown, judged: &Judged) {
     if broken.is_empty() && short.is_empty() {
         page.line("\nWhat the plan relied on ran and passed.");
     }
+    residual(page, judged);
+}
+
+/// What no verdict above says anything about.
+fn residual(page: &mut Markdown, judged: &Judged) {
+    page.heading(3, "Residual uncertainty of the plan");
+    let Some(rows) = &judged.record.residual else {
+        page.line("This record does not say what the plan itself leaves open.");
+        return;
+    };
+    let row = |row: &super::record::Residual| {
+        let [why, acceptable] = [row.why_uncovered.clone(), row.why_acceptable.clone()];
+        vec![row.uncertainty.clone(), why, acceptable, row.revisit_when.clone()]
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    let columns = ["Uncertainty", "Why uncovered", "Why acceptable today", "When to revisit"];
+    page.table(&columns, &rows, "The plan names none.");
 }
 
 fn confidence(page: &mut Markdown, judged: &Judged) {

@@ -1,7 +1,7 @@
 //! What stands on the page of a run.
 
 use crate::views;
-use assay_report::run::{Refusal, RunRecord, RunView, page};
+use assay_report::run::{Refusal, Residual, RunRecord, RunView, page};
 use assay_verdict::{Facts, RunVerdict, Verdict};
 
 fn shown(view: &RunView) -> String {
@@ -34,6 +34,7 @@ fn a_failed_run_shows_everything_it_rests_on() {
         "Holds for (a). (b) is open until S4 can run.",
         "What stays unverified",
         "no machine is free for a day",
+        "C1 (c): clusters of seven nodes and more. The plan leaves it open: the laboratory has",
         "dry run dropped 1 packet",
         "a file system that drops unsynced writes",
         "scripts/cluster.sh",
@@ -72,6 +73,33 @@ fn what_a_checker_missed_is_seen_in_the_table_of_planted_anomalies() {
     view.record.scenarios[0].arms[0].planted[0].certain_caught = 7;
     let html = shown(&view);
     assert!(html.contains("7 (3 missed)"), "3 of 10 are missing");
+}
+
+/// What the section about open things says of a run in which everything was tried and passed.
+#[test]
+fn what_the_plan_leaves_open_is_never_called_nothing() {
+    let row = Residual {
+        uncertainty: "five nodes and more".to_string(),
+        why_uncovered: "there are three".to_string(),
+        why_acceptable: "nobody runs five".to_string(),
+        revisit_when: "when somebody does".to_string(),
+    };
+    let nothing = "Nothing that the plan names";
+    let rows = [
+        (Some(vec![row]), "five nodes and more. The plan leaves it open", false),
+        (None, "What the plan itself leaves open: this record does not say.", false),
+        (Some(Vec::new()), nothing, true),
+    ];
+    for (residual, wanted, is_nothing) in rows {
+        let mut view = views::everything(0);
+        view.trials.clear();
+        view.findings.clear();
+        empty(&mut view.record);
+        view.record.residual = residual;
+        let html = shown(&view);
+        assert!(html.contains(wanted), "{wanted} is not on the page");
+        assert_eq!(html.contains(nothing), is_nothing, "{wanted}");
+    }
 }
 
 #[test]

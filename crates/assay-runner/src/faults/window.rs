@@ -9,7 +9,7 @@ use super::target::{Chosen, Lookup, Side, TargetError};
 use super::watch::{Watch, terms};
 use crate::clock::TrialClock;
 use crate::drive::Crew;
-use crate::event::{Events, RunEvent};
+use crate::event::{Awaited, Events, RunEvent};
 use crate::recorder::Recorder;
 use crate::spec::{Opening, WindowSpec};
 use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
@@ -19,6 +19,7 @@ use assay_verdict::{Landing, LandingState, Signal};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +27,11 @@ use std::time::{Duration, Instant};
 
 /// How often signals are read while a fault is on.
 const LOOK_STEP: Duration = Duration::from_millis(20);
+/// How often to look whether it is time for a window, and how often clients are counted for it.
+const OPENING_STEP: Duration = Duration::from_millis(5);
+/// How often nodes are asked whether the event has come that a window waits for: each time is a
+/// question to every one of them.
+const EVENT_STEP: Duration = Duration::from_millis(100);
 /// How long to wait for somebody to have the role a fault asks for.
 const ROLE_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a node may take to end in its turn.
@@ -48,7 +54,7 @@ pub struct WindowRecord {
     pub target: String,
     /// When it opened, in nanoseconds of the trial; `None` if it never did.
     pub start_ns: Option<i64>,
-    /// When it was healed.
+    /// When it was healed; `None` if it never was.
     pub end_ns: Option<i64>,
     /// The numbers of both sides.
     pub landings: Vec<Landing>,
@@ -64,6 +70,9 @@ pub struct WindowRecord {
     /// killed did not come back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unhealed: Option<String>,
+    /// The event it opened on, if it waited for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<Awaited>,
     /// Whether it was a partition.
     pub cutting: Cutting,
 }
@@ -95,6 +104,9 @@ pub struct Stage<'t> {
     pub crew: &'t Crew<'t>,
     /// When the workload started.
     pub start_ns: i64,
+    /// What nodes had counted by then of the events that windows wait for: the election of the
+    /// first leader is none of the workload. An event that could not be read is not in it.
+    pub counted_before: BTreeMap<String, u64>,
     /// Where choices come from.
     pub seed: u64,
     /// No window opens from then on, in milliseconds of the trial.
@@ -110,6 +122,16 @@ pub(super) struct Evidence<'w> {
     watches: Vec<(SideOf, Watch<'w>)>,
     /// Nodes that were started again.
     started: Arc<AtomicU64>,
+    /// What is left of the fault.
+    left: Left,
+}
+
+/// What is left of a fault when its window is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// What it did was not undone, or who was killed did not come back.
+    Something,
 }
 
 impl Evidence<'_> {
@@ -139,11 +161,15 @@ impl Stage<'_> {
             proof: Vec::new(),
             trouble: None,
             unhealed: None,
+            awaited: None,
             cutting: Cutting::No,
         };
-        if !self.wait_for(&spec.opens) {
-            record.trouble = Some("the workload was over before it could begin".to_string());
-            return self.with_missing_landing(record, spec);
+        match self.wait_for(&spec.opens) {
+            Ok(awaited) => record.awaited = awaited,
+            Err(why) => {
+                record.trouble = Some(why);
+                return self.with_missing_landing(record, spec);
+            }
         }
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
         rng.set_stream(1_000 + number as u64);
@@ -186,32 +212,49 @@ impl Stage<'_> {
         record
     }
 
-    fn wait_for(&self, opening: &Opening) -> bool {
+    /// Waits until it is time to open: what it waited for, or why it never came.
+    fn wait_for(&self, opening: &Opening) -> Result<Option<Awaited>, String> {
+        let start_ms = u64::try_from(self.start_ns / 1_000_000).unwrap_or(0);
+        let mut so_far = String::new();
         loop {
             let now_ms = self.clock.now_ms();
             if self.is_over() || now_ms >= self.opens_until_ms {
-                return false;
+                return Err(format!("the workload was over before it could begin{so_far}"));
             }
-            let start_ms = u64::try_from(self.start_ns / 1_000_000).unwrap_or(0);
-            let open = match opening {
-                Opening::AtMs(at) => now_ms >= start_ms + at,
-                Opening::On { event, count } => self.happened(event) >= *count,
+            let step = match opening {
+                Opening::AtMs(at) if now_ms >= start_ms + at => return Ok(None),
+                Opening::AtMs(_) => OPENING_STEP,
+                Opening::On { event, count } => {
+                    let (seen, step) = self.happened(event);
+                    if let Some(seen) = seen.filter(|seen| seen >= count) {
+                        let (event, wanted) = (event.clone(), *count);
+                        return Ok(Some(Awaited { event, wanted, seen }));
+                    }
+                    let seen = seen.map_or("cannot be read".to_string(), |seen| seen.to_string());
+                    so_far = format!(": {event} >= {count} was waited for ({event}: {seen})");
+                    step
+                }
             };
-            if open {
-                return true;
-            }
-            std::thread::sleep(LOOK_STEP.min(Duration::from_millis(5)));
+            std::thread::sleep(step);
         }
     }
 
-    fn happened(&self, event: &str) -> u64 {
+    /// How often an event has happened since the start of the workload, and how soon to look
+    /// again.
+    fn happened(&self, event: &str) -> (Option<u64>, Duration) {
         let counts = self.recorder.counts();
-        match event {
+        let own = match event {
             "acks" => counts.ok,
             "ops" => counts.ended(),
             "timeouts" => counts.unknown,
-            other => self.cluster.signal(other, None).unwrap_or(0),
-        }
+            of_nodes => {
+                let now = self.cluster.signal(of_nodes, None);
+                let before = self.counted_before.get(of_nodes);
+                let since = now.zip(before).map(|(now, before)| now.saturating_sub(*before));
+                return (since, EVENT_STEP);
+            }
+        };
+        (Some(own), OPENING_STEP)
     }
 
     /// Chooses whom to hit; waits a while for a role that nobody has yet.
@@ -277,16 +320,20 @@ impl Stage<'_> {
         deed: impl FnOnce(&mut WindowRecord, &mut Evidence<'s>),
     ) -> WindowRecord {
         let (id, target) = (spec.id.clone(), record.target.clone());
-        self.events.emit(&RunEvent::FaultOpened { id, target });
+        let awaited = record.awaited.clone();
+        self.events.emit(&RunEvent::FaultOpened { id, target, awaited });
         let began = Instant::now();
         let start_ns = self.recorder.open_epoch(&spec.id);
         record.start_ns = Some(start_ns);
         let started = Arc::new(AtomicU64::new(0));
         let watches = self.watches(spec, start_ns, began, &started);
-        let mut evidence = Evidence { watches, started };
+        let mut evidence = Evidence { watches, started, left: Left::Nothing };
         deed(&mut record, &mut evidence);
         evidence.sample();
-        record.end_ns = Some(self.recorder.close_epoch(&spec.id));
+        // A fault that is still on is the fault of every operation that comes.
+        if evidence.left == Left::Nothing {
+            record.end_ns = Some(self.recorder.close_epoch(&spec.id));
+        }
         // What a victim notices may come after the healing: a restart, for one.
         while evidence.watches.iter().any(|(_, watch)| watch.may_still_move()) && !self.is_over() {
             evidence.sample();
@@ -322,13 +369,22 @@ impl Stage<'_> {
                     // Whoever was killed stays so: a node may take long to start, and there is no
                     // time left.
                     record.unhealed = Some(CUT_SHORT.to_string());
+                    if !killed.is_empty() || may_end.iter().any(|&node| self.is_gone(node)) {
+                        evidence.left = Left::Something;
+                    }
                 } else {
                     self.start_again(&mut guard, killed, may_end, Arc::clone(&evidence.started));
                 }
-                self.heal(record, guard);
+                if self.heal(record, guard) == Left::Something {
+                    evidence.left = Left::Something;
+                }
             }
             Err(trouble) => record.trouble = Some(trouble),
         }
+    }
+
+    fn is_gone(&self, node: usize) -> bool {
+        self.cluster.process(node).is_none()
     }
 
     /// Whether the workload is over.
@@ -425,7 +481,7 @@ impl Stage<'_> {
 
     /// Heals, and tries again if it cannot be done at first: a machine may be out of something for
     /// a moment, and a fault that stays is the end of the trial.
-    fn heal(&self, record: &mut WindowRecord, mut guard: Guard) {
+    fn heal(&self, record: &mut WindowRecord, mut guard: Guard) -> Left {
         let until = Instant::now() + HEAL_TIME_MAX;
         let mut healed = guard.heal();
         while let Err(error) = &healed
@@ -442,11 +498,13 @@ impl Stage<'_> {
                 record.undone.extend(healed.undone);
                 record.proof.extend(healed.proof);
                 record.landings.push(healed.landing);
+                Left::Nothing
             }
             Err(error) => {
                 record.landings.push(guard.sample());
                 record.undone.extend(error.undone.iter().cloned());
                 record.unhealed = Some(error.to_string());
+                Left::Something
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::metrics;
 use super::record::{JudgedRecord, SharpnessRecord, TrialRecord};
 use super::{Surroundings, TrialError, trouble};
-use crate::event::RunEvent;
+use crate::event::{Phase, RunEvent};
 use crate::spec::CheckChoice;
 use assay_history::ReadOptions;
 use assay_judge::{Ask, Limits, Panel, PanelError};
@@ -56,6 +56,7 @@ pub fn judge(
     record: &mut TrialRecord,
     around: &Surroundings<'_>,
 ) -> Result<(), TrialError> {
+    around.events.begin(Phase::Judging, Some(CHECK_TIME_MAX));
     let file = File::open(path).map_err(|error| trouble("cannot read the history", error))?;
     let history = match assay_history::read(file, &ReadOptions::default()) {
         Ok(history) => history,
@@ -74,6 +75,7 @@ pub fn judge(
     let lacks = lacks(panel, record);
     lower(&mut record.judged.history, lacks);
     if judgement.outcome == Outcome::Upheld {
+        around.events.begin(Phase::Calibrating, Some(CHECK_TIME_MAX));
         let calibrated = panel.calibrate(&history, around.plants, record.spec.seed, &limits());
         record.sharpness = Some(SharpnessRecord::of(&calibrated));
     }

@@ -19,7 +19,7 @@ pub use record::{
 
 use crate::clock::TrialClock;
 use crate::drive::{Crew, Pace};
-use crate::event::{Events, Purpose, RunEvent};
+use crate::event::{Events, Phase, Purpose, RunEvent};
 use crate::faults::decoy::Decoy;
 use crate::faults::needs;
 use crate::faults::window::{Stage, WindowRecord};
@@ -32,6 +32,7 @@ use assay_nemesis::Injector;
 use assay_plan::machine::Network;
 use assay_sut::{Cluster, Gear, Launch, Shown, SystemSpec, Wiring};
 use assay_workload::{Config, Distribution, Dumps, Reply, Workload};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -168,6 +169,7 @@ fn start_system(
     around: &Surroundings<'_>,
 ) -> Result<Arc<Cluster>, TrialError> {
     let begun = Instant::now();
+    around.events.begin(Phase::Starting, None);
     let wiring = match (around.sabotage, spec.system.network) {
         (Some(Sabotage::ProxyBypassed), _) => Wiring::Direct,
         (_, Network::Proxies) => Wiring::Proxied,
@@ -237,6 +239,7 @@ impl Trial<'_> {
         let lost = self.lost();
         let links = self.cluster.mesh().snapshot();
         let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
+        self.around.events.begin(Phase::Stopping, None);
         self.cluster.stop();
         let logs: Vec<PathBuf> =
             (0..names.len()).map(|node| self.cluster.log_path(node).to_path_buf()).collect();
@@ -291,6 +294,7 @@ impl Trial<'_> {
         if calls.is_empty() {
             return Ok(());
         }
+        self.around.events.begin(Phase::SettingUp, None);
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         for call in calls {
@@ -324,7 +328,8 @@ impl Trial<'_> {
             .map(|number| self.cluster.client(number))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TrialError::Missing(vec![error.message]))?;
-        let decoy = self.decoy()?;
+        let (decoy, windows) = (self.decoy()?, self.windows());
+        let counted_before = self.counted_before();
         let start_ns = clock.now_ns();
         let stage = Stage {
             cluster: &self.cluster,
@@ -333,12 +338,12 @@ impl Trial<'_> {
             clock,
             crew,
             start_ns,
+            counted_before,
             seed: self.spec.seed,
             opens_until_ms: clock.now_ms() + self.spec.duration_ms,
             events: self.around.events,
             decoy: decoy.as_ref(),
         };
-        let windows = self.windows();
         let supervisor = supervise::Supervisor {
             stage: &stage,
             duration_ms: self.spec.duration_ms,
@@ -351,7 +356,7 @@ impl Trial<'_> {
         let paces: Vec<Pace> =
             (0..clients.len()).map(|number| self.pace(number)).collect::<Result<_, _>>()?;
         let (done, worked) = std::thread::scope(|scope| {
-            let mut workers = Vec::new();
+            let (mut workers, stage) = (Vec::new(), &stage);
             for (number, (mut client, pace)) in clients.into_iter().zip(paces).enumerate() {
                 let mut script = self.workload.script(number);
                 workers.push(match (open.get(number), pace) {
@@ -363,7 +368,6 @@ impl Trial<'_> {
                     }),
                 });
             }
-            let stage = &stage;
             let perform = |entry: Vec<(usize, &WindowSpec)>| -> Vec<(usize, WindowRecord)> {
                 entry.into_iter().map(|(n, window)| (n, stage.perform(n, window))).collect()
             };
@@ -380,6 +384,15 @@ impl Trial<'_> {
             return Err(TrialError::Interrupted);
         }
         Ok((done, worked))
+    }
+
+    /// What nodes count already of the events that faults wait for.
+    fn counted_before(&self) -> BTreeMap<String, u64> {
+        let read = |window: &WindowSpec| match &window.opens {
+            Opening::On { event, .. } => Some((event.clone(), self.cluster.signal(event, None)?)),
+            Opening::AtMs(_) => None,
+        };
+        self.spec.windows.iter().filter_map(read).collect()
     }
 
     /// Clients whose arrivals wait for nobody, where the plan has a rate, the workload allows it,
@@ -430,6 +443,7 @@ impl Trial<'_> {
     /// Waits until nothing moves any more; says of each part what was seen.
     fn come_to_rest(&self, crew: &Crew<'_>) -> QuiescenceRecord {
         let until = Instant::now() + REST_TIME_MAX;
+        self.around.events.begin(Phase::Resting, Some(REST_TIME_MAX));
         loop {
             let seen = self.cluster.quiescence();
             let open = crew.in_flight.load(Ordering::Relaxed);
@@ -467,6 +481,7 @@ impl Trial<'_> {
 
     /// Reads what is there at the end; whether that was cut short, because nobody answered.
     fn last_reads(&self, crew: &Crew<'_>) -> Result<bool, TrialError> {
+        self.around.events.begin(Phase::LastReads, None);
         let mut client =
             self.cluster.client(0).map_err(|e| TrialError::Missing(vec![e.message]))?;
         let mut script = self.workload.finals(self.cluster.names().len(), self.dumps);
@@ -532,7 +547,7 @@ fn words(shown: &Shown) -> String {
 
 /// Windows of one entry follow each other; those of different entries may overlap.
 fn by_entry(windows: &[WindowSpec]) -> Vec<Vec<(usize, &WindowSpec)>> {
-    let mut entries = std::collections::BTreeMap::<usize, Vec<(usize, &WindowSpec)>>::new();
+    let mut entries = BTreeMap::<usize, Vec<(usize, &WindowSpec)>>::new();
     for (number, window) in windows.iter().enumerate() {
         entries.entry(window.entry).or_default().push((number, window));
     }

@@ -2,7 +2,7 @@
 
 use super::Surroundings;
 use super::record::HealthRecord;
-use crate::event::RunEvent;
+use crate::event::{Phase, RunEvent};
 use crate::facts::RECOVERED_PERCENT_MIN;
 use crate::faults::window::{Stage, WindowRecord};
 use crate::sabotage::Sabotage;
@@ -44,7 +44,9 @@ impl Worked {
     pub fn health(&self, windows: &[WindowRecord]) -> Option<HealthRecord> {
         let ms = |ns: i64| since_ms(ns, self.start_ns);
         let first = windows.iter().filter_map(|window| window.start_ns).min().map(ms)?;
-        let last = windows.iter().filter_map(|window| window.end_ns).max().map(ms)?;
+        // One that was never healed is over for nobody: what matters is how the work ended.
+        let last = windows.iter().filter_map(|window| window.end_ns.or(window.start_ns));
+        let last = last.max().map(ms)?;
         let baseline = rate(&self.samples, 0, first)?;
         // Not from the very moment of healing: a leader may have to be elected first.
         let from = last.max(self.workload_ms.saturating_sub(RECOVERED_SPAN_MS));
@@ -78,6 +80,7 @@ impl Supervisor<'_> {
     /// Watches until the work is done, and then tells everybody to stop.
     pub fn watch(&self, faults_done: impl Fn() -> bool) -> Worked {
         let (stage, crew) = (self.stage, self.stage.crew);
+        self.around.events.begin(Phase::Working, None);
         let start_ms = stage.clock.now_ms();
         let mut samples = vec![(0, stage.recorder.counts().ok)];
         let (mut in_time, mut looks) = (None, 0_u32);

@@ -19,7 +19,8 @@ pub const PLANTS_DEFAULT: u32 = 10;
 /// Faults and processes that killed runs below --sessions have left are undone first.
 ///
 /// Exit codes: 0 DONE, 1 FAIL, 2 DONE_WITH_CONCERNS or INCONCLUSIVE, 3 BLOCKED, 65 the plan has
-/// errors, 75 somebody else works in the directory, 130 or 143 interrupted.
+/// errors, 75 somebody else works in the directory, 129 the terminal was closed, 130 or 143
+/// interrupted.
 ///
 /// Examples:
 ///   assay run examples/plans/replicated-register.md

@@ -292,7 +292,7 @@ fn alias<'p>(pages: &'p [Page], wanted: &str) -> Option<&'p Page> {
         "2" => "undecided",
         "3" => "nothing-checked",
         "65" => "bad-history",
-        "64" | "69" | "70" | "75" | "130" | "143" => "exit-codes",
+        "64" | "69" | "70" | "75" | "129" | "130" | "143" => "exit-codes",
         name => match (ModelKind::named(name), assay_oracle::named(name)) {
             (Some(model), _) => model.name(),
             (None, Some(oracle)) => oracle.info().name,

@@ -78,7 +78,7 @@ fn run_entries(args: &GalleryRunArgs) -> Result<Exit, Trouble> {
             let ended = match ended {
                 Ok(ended) => ended,
                 // Whoever interrupts keeps what has ended.
-                Err(trouble) if matches!(trouble.exit, Exit::Interrupted | Exit::Terminated) => {
+                Err(trouble) if is_stopped(trouble.exit) => {
                     show(&twins, args.output.format);
                     return Err(trouble);
                 }
@@ -93,6 +93,11 @@ fn run_entries(args: &GalleryRunArgs) -> Result<Exit, Trouble> {
         anstream::eprintln!("table: {}", path.display());
     }
     Ok(show(&twins, args.output.format))
+}
+
+/// Whether somebody has asked for the end.
+fn is_stopped(exit: Exit) -> bool {
+    matches!(exit, Exit::HungUp | Exit::Interrupted | Exit::Terminated)
 }
 
 /// Each round has seeds of its own; the first has those of the plan, or those asked for.

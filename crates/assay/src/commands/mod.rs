@@ -91,7 +91,7 @@ impl Trouble {
 
     /// Prints the message and hands on the code.
     pub fn report(self) -> Exit {
-        anstream::eprintln!("error: {}", self.message);
+        crate::output::say(format_args!("error: {}", self.message));
         self.exit
     }
 }

@@ -11,7 +11,7 @@ use assay_runner::directory::{ASKED_FORMAT, Asked, new_root};
 use assay_runner::event::RunEvent;
 use assay_runner::run::{Finished, Host, Located, RunError, begin, resume};
 use assay_runner::{environment, time};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,24 +28,44 @@ const PLAN_BYTES_MAX: u64 = 16 << 20;
 /// Which signal ended a run.
 pub(super) struct Stop {
     any: Arc<AtomicBool>,
-    terminated: Arc<AtomicBool>,
+    /// Who asks for it, and what the program then ends with.
+    heard: [(i32, Exit, Arc<AtomicBool>); 3],
+}
+
+/// Whether a closed terminal is none of our business: so `nohup` starts programs.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
 impl Stop {
-    /// The first signal ends a run in good order; the second ends the program.
+    /// The first signal ends a run in good order; a second one of a person ends the program.
     pub(super) fn listen() -> Result<Stop, Trouble> {
-        let stop = Stop { any: Arc::default(), terminated: Arc::default() };
-        for signal in [SIGINT, SIGTERM] {
+        let heard = [
+            (SIGHUP, Exit::HungUp, Arc::default()),
+            (SIGINT, Exit::Interrupted, Arc::default()),
+            (SIGTERM, Exit::Terminated, Arc::default()),
+        ];
+        let stop = Stop { any: Arc::default(), heard };
+        for (signal, _, heard) in &stop.heard {
+            let signal = *signal;
+            if signal == SIGHUP && ignores_hangup() {
+                continue;
+            }
             let register = || {
-                signal_hook::flag::register_conditional_shutdown(
-                    signal,
-                    128 + signal,
-                    Arc::clone(&stop.any),
-                )?;
-                signal_hook::flag::register(signal, Arc::clone(&stop.any))?;
-                if signal == SIGTERM {
-                    signal_hook::flag::register(signal, Arc::clone(&stop.terminated))?;
+                // A terminal that goes says so more than once: by itself and by its shell. That is
+                // nobody's impatience.
+                if signal != SIGHUP {
+                    signal_hook::flag::register_conditional_shutdown(
+                        signal,
+                        128 + signal,
+                        Arc::clone(&stop.any),
+                    )?;
                 }
+                signal_hook::flag::register(signal, Arc::clone(&stop.any))?;
+                signal_hook::flag::register(signal, Arc::clone(heard))?;
                 Ok::<(), std::io::Error>(())
             };
             register().map_err(|error| Trouble {
@@ -62,7 +82,9 @@ impl Stop {
     }
 
     pub(super) fn exit(&self) -> Exit {
-        if self.terminated.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
+        let heard = self.heard.iter().rev();
+        let mut heard = heard.filter(|(_, _, heard)| heard.load(Ordering::Relaxed));
+        heard.next().map_or(Exit::Interrupted, |(_, exit, _)| *exit)
     }
 }
 

@@ -20,8 +20,15 @@ use crate::exit::Exit;
 use assay_check::{CalibrationRow, Report, Verified};
 use assay_history::{Finding, History};
 use assay_report::{Page, Verdict};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Says something on standard error. Whoever does not listen any more, because the terminal is
+/// closed, keeps nobody from ending in good order.
+pub fn say(text: impl std::fmt::Display) {
+    let _nobody_listens = writeln!(anstream::stderr(), "{text}");
+}
 
 /// Everything there is to say about one checked file.
 pub struct Checked {

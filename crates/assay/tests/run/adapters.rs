@@ -285,6 +285,9 @@ fn a_node_that_does_not_come_back_is_a_fault_that_is_not_healed() {
     let ended = tried(directory.path(), json!({}), window);
     assert_eq!(ended.code, Some(2), "{ended:#?}");
     let trial = ended.json();
-    let why = trial["windows"][0]["unhealed"].as_str().unwrap_or_default();
+    let window = &trial["windows"][0];
+    let why = window["unhealed"].as_str().unwrap_or_default();
     assert!(why.contains("n2 did not start"), "{trial:#}");
+    // It is on until the end, for every operation that comes.
+    assert!(window["start_ns"].is_i64() && window["end_ns"].is_null(), "{trial:#}");
 }

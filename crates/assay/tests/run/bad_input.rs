@@ -64,6 +64,15 @@ fn what_cannot_be_begun_is_refused_with_a_reason_and_leaves_no_run() {
     }
 }
 
+/// A fault that begins on an election, and a system that does not count any.
+fn without_elections(described: &str) -> [(&'static str, String); 2] {
+    let times = "at = \"800ms\"\nfor = \"1500ms\"\nevery = \"1700ms\"";
+    let plan = replaced(&pause_plan(), times, "on = \"elections >= 1\"\nfor = \"1500ms\"");
+    let plan = replaced(&plan, "name = \"kv\"", "name = \"silent\"");
+    let silent = replaced(described, "[signals.elections]", "[signals.votes]");
+    [("plan.md", plan), ("systems/silent.toml", silent)]
+}
+
 #[test]
 fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
     let with = |from: &str, to: &str| [("plan.md", replaced(&pause_plan(), from, to))];
@@ -75,7 +84,9 @@ fn what_this_machine_lacks_is_inconclusive_with_a_sentence() {
     let unreadable = [fails[0].clone(), ("systems/fails.toml", "nodes = 3\n".to_string())];
     let env = "INCONCLUSIVE-env";
     let (any, target) = ("| any |", "target = \"follower\"");
-    let cases: [Case<'_>; 13] = [
+    let silent = without_elections(described);
+    let cases: [Case<'_>; 14] = [
+        (&silent, &RUN, 2, &[env, "the signal `elections` that pause begins on", "with `at`"]),
         (&with(any, "| 999.9 |"), &RUN, 2, &[env, "at least 999.9 is needed"]),
         (&with(target, "target = \"n1, n9\""), &RUN, 2, &[env, "there is no node `n9`"]),
         (&with("stopped >= 1", "killed >= 1"), &RUN, 2, &[env, "pause does not count `killed`"]),

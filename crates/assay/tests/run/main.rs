@@ -5,14 +5,15 @@
 //! ([`killed`], and [`every_fault`] in each of its faults), stopped ([`stopped`]), robbed of its
 //! clients ([`clients`]), given systems in other languages ([`adapters`]), plans of several arms
 //! ([`arms`]) and nonsense ([`bad_input`]). Beside it: what everybody sees first ([`demo`]), what
-//! other programs read ([`exports`]), descriptions that change while a run rests ([`frozen`]), and
-//! a machine that gives little ([`few_descriptors`]).
+//! other programs read ([`exports`]), descriptions that change while a run rests ([`frozen`]), a
+//! machine that gives little ([`few_descriptors`]), and faults that begin on events ([`events`]).
 
 mod adapters;
 mod arms;
 mod bad_input;
 mod clients;
 mod demo;
+mod events;
 mod every_fault;
 mod exports;
 mod few_descriptors;

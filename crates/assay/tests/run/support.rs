@@ -145,8 +145,22 @@ impl Running {
     /// The same of a plan that lies there already.
     pub fn of(scratch: &Path, plan: &Path, options: &[&str]) -> Running {
         let directory = scratch.join("run");
-        let child = assay(&["run", text(plan), "--directory", text(&directory)])
-            .args(options)
+        let mut command = assay(&["run", text(plan), "--directory", text(&directory)]);
+        Running::by(command.args(options), directory)
+    }
+
+    /// The same of a smoke run that is told to outlive its terminal, as `nohup` does.
+    pub fn without_hangups(scratch: &Path, plan: &str) -> Running {
+        let (plan, directory) = (write(scratch, "plan.md", plan), scratch.join("run"));
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
+        command.args(["run", text(&plan), "--tier", "smoke", "--directory", text(&directory)]);
+        Running::by(&mut command, directory)
+    }
+
+    fn by(command: &mut Command, directory: PathBuf) -> Running {
+        let child = command
+            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -189,6 +203,17 @@ impl Running {
     pub fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).expect("it has not been waited for");
+    }
+
+    /// Waits until nothing that was sent to it is pending: two signals of a kind that come at once
+    /// are one.
+    pub fn until_heard(&self) {
+        let path = format!("/proc/{}/status", self.child.id());
+        wait_for("a signal that is heard", PATIENCE, || {
+            let status = std::fs::read_to_string(&path).ok()?;
+            let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"))?;
+            (u64::from_str_radix(pending.trim(), 16) == Ok(0)).then_some(())
+        });
     }
 
     /// How it ended; `None`: by a signal.

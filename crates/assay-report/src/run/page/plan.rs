@@ -1,7 +1,7 @@
 //! What the run says about the plan: coverage, adequacy, confidence, and what stays open.
 
 use super::super::judged::Judged;
-use super::super::record::{Coverage, Delta, Omission, Presence};
+use super::super::record::{Coverage, Delta, Omission, Presence, Residual};
 use super::grid::{Cell, Grid, name, text};
 use assay_verdict::{Facts, Family, Release, Scope};
 
@@ -139,5 +139,23 @@ fn unverified(judged: &Judged) -> Vec<String> {
     for need in record.environment.iter().filter(|need| need.presence == Presence::Missing) {
         open.push(format!("Whatever needs {}, which is missing.", name(&need.requirement)));
     }
+    open.extend(left_open(record.residual.as_deref()));
     open
+}
+
+/// What the plan leaves open by itself: no verdict of its scenarios says anything about it.
+fn left_open(residual: Option<&[Residual]>) -> Vec<String> {
+    let Some(rows) = residual else {
+        return vec!["What the plan itself leaves open: this record does not say.".to_string()];
+    };
+    let sentence = |row: &Residual| {
+        format!(
+            "{}. The plan leaves it open: {}. Acceptable today: {}. To be looked at again: {}.",
+            name(&row.uncertainty),
+            name(&row.why_uncovered),
+            name(&row.why_acceptable),
+            name(&row.revisit_when)
+        )
+    };
+    rows.iter().map(sentence).collect()
 }
