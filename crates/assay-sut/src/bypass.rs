@@ -3,11 +3,12 @@
 //! A partition cuts links. If nodes have another way to each other, the cut proves nothing,
 //! although every counter of the proxies moves. So the kernel is asked which connections the nodes'
 //! real ports have. Whoever made one must have entered it ([`DialPorts`]): the links do, and the
-//! probes do. All others are a bypass, and named. So is a connection from one node to another over a
-//! port that the description does not name: nothing could cut it.
+//! probes do. All others are a bypass, and named. So is a connection from one node to another over
+//! a port that the description does not name: nothing could cut it.
 //!
 //! Looking is sampling: a connection that lives for less than the time between two looks can be
-//! missed. Peers and clients that go around the proxies do so all the time, and are caught.
+//! missed, and so can short ones whose owner is gone before it is looked up. Those that are kept
+//! are caught.
 
 use crate::sockets::{Socket, command_of, established, family, held_by, owners};
 use assay_nemesis::DialPorts;
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 /// A connection of our own is entered right after it is made and crossed out right before it is
 /// closed. In between, on a busy machine, a look may come; only what stays this long is a bypass.
 const OWN_TIME_MAX: Duration = Duration::from_secs(3);
-/// Time between two looks for connections over ports that nobody has declared: each goes through all
-/// descriptors of the nodes.
+/// Time between two looks for connections over ports that nobody has declared: each goes through
+/// all descriptors of the nodes.
 const BESIDE_STEP: Duration = Duration::from_secs(1);
 /// Sentences kept; a thousand would say no more.
 const SENTENCES_MAX: usize = 100;

@@ -345,8 +345,8 @@ impl Node {
 }
 
 /// Kills a process group and waits until all of it has ended: a killed server goes on holding its
-/// ports and its directory until the kernel has taken its memory back, and whoever is started before
-/// that is turned away.
+/// ports and its directory until the kernel has taken its memory back, and whoever is started
+/// before that is turned away.
 fn kill_group(leader: u32) {
     let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else { return };
     let until = Instant::now() + SIGNAL_TIME_MAX;
