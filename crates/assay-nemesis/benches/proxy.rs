@@ -61,7 +61,8 @@ fn main() {
         let linked = median(linked);
         let is_met = met(linked >= ROUND_TRIPS_MIN);
         println!(
-            "  through link {linked:8.0} round trips/s   aim: at least {ROUND_TRIPS_MIN}/s: {is_met}"
+            "  through link {linked:8.0} round trips/s   \
+             aim: at least {ROUND_TRIPS_MIN}/s: {is_met}"
         );
         println!("  ratio        {:8.2}", median(ratio));
     }

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A line is `process type key input outcome [output]`, then any of `@start..end`, `node=`,
-//! `rev=`, `due=`, `id=` and `epoch=`. Values are compact JSON without spaces and without escapes; a
-//! bare word is a string and `-` is null. Without times each operation begins after the one above
+//! `rev=`, `due=`, `id=` and `epoch=`. Values are compact JSON without spaces and without escapes;
+//! a bare word is a string and `-` is null. Without times each operation begins after the one above
 //! has ended: line *i* (from 0) lasts from 10 *i* to 10 *i* + 5. The lines `%wall` and `%sent N`
 //! set the clock and the footer. Lines that are empty or begin with `#` are skipped.
 
