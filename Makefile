@@ -44,6 +44,7 @@ bench: ## measure checkers, plans, proxies, what each kind of harness does to a 
 	cargo bench -p assay-nemesis --bench proxy
 	cargo bench -p assay-nemesis --bench distortion
 	cargo bench -p assay-runner --bench overhead
+	cargo bench -p assay-runner --bench report
 	cargo bench -p assay-report --bench page
 	cargo bench -p assay-ledger --bench resume
 	cargo bench -p assay-desk --bench leader

@@ -235,6 +235,9 @@ impl Builder {
         if !c.revision.is_empty() {
             c.revision.push(NEVER);
         }
+        if !c.due_ts.is_empty() {
+            c.due_ts.push(NEVER);
+        }
         OpIndex(index as u32)
     }
 
@@ -260,6 +263,13 @@ impl Builder {
         let Columns { revision: column, op_id, .. } = &mut self.history.cols;
         column.resize(op_id.len(), NEVER);
         column[op.0 as usize] = revision;
+    }
+
+    /// Says when an operation was due.
+    pub fn due(&mut self, op: OpIndex, due_ts: i64) {
+        let Columns { due_ts: column, op_id, .. } = &mut self.history.cols;
+        column.resize(op_id.len(), NEVER);
+        column[op.0 as usize] = due_ts;
     }
 
     /// The operations put in so far, for readers that must look back.

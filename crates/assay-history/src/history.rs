@@ -308,6 +308,8 @@ pub(crate) struct Columns {
     pub(crate) flags: Vec<u16>,
     /// Order hints; empty unless some record has one, then [`NEVER`] where a record has none.
     pub(crate) revision: Vec<i64>,
+    /// When operations were due; empty and [`NEVER`] likewise.
+    pub(crate) due_ts: Vec<i64>,
 }
 
 impl Columns {
@@ -319,8 +321,9 @@ impl Columns {
         let numbers =
             [&mut self.process, &mut self.key, &mut self.invoke_at, &mut self.complete_at];
         numbers.into_iter().for_each(Vec::shrink_to_fit);
-        let times = [&mut self.invoke_ts, &mut self.complete_ts, &mut self.revision];
+        let times = [&mut self.invoke_ts, &mut self.complete_ts, &mut self.due_ts];
         times.into_iter().for_each(Vec::shrink_to_fit);
+        self.revision.shrink_to_fit();
         [&mut self.op_type, &mut self.flags].into_iter().for_each(Vec::shrink_to_fit);
     }
 
@@ -344,8 +347,9 @@ impl Columns {
             invoke_at: pick(&self.invoke_at, places),
             complete_at: pick(&self.complete_at, places),
             flags: pick(&self.flags, places),
-            // Empty unless some record has a hint.
+            // Empty unless some record has one.
             revision: pick(&self.revision, places),
+            due_ts: pick(&self.due_ts, places),
         }
     }
 }
@@ -450,6 +454,25 @@ impl History {
         !self.cols.revision.is_empty()
     }
 
+    /// When an operation was due, if its record says so: arrivals at a fixed rate are due at a time
+    /// whether or not somebody is free to send them.
+    pub fn due_ts(&self, index: OpIndex) -> Option<i64> {
+        self.cols.due_ts.get(index.0 as usize).copied().filter(|&due| due != NEVER)
+    }
+
+    /// Whether any operation was due at a time.
+    pub fn has_due_times(&self) -> bool {
+        !self.cols.due_ts.is_empty()
+    }
+
+    /// Since when an operation was waited for: when it was due, else when it was sent. Latency
+    /// counts from here, or a system that keeps its clients from sending looks quick; what an
+    /// operation may have seen depends on when it was sent, so [`History::span`] begins there.
+    #[inline]
+    pub fn wanted_ts(&self, op: &Op) -> i64 {
+        self.due_ts(op.index).map_or(op.invoke_ts, |due| due.min(op.invoke_ts))
+    }
+
     /// The operations that pass a test, as a history of their own, and where each stands here. Ids
     /// of keys, values and processes, line numbers and what the history says about itself stay;
     /// types are only those that are left.
@@ -518,7 +541,7 @@ impl History {
         // Ten columns of four bytes, two times of eight, type and flags of two.
         let per_op = 10 * 4 + 2 * 8 + 2 * 2;
         self.cols.op_id.capacity() * per_op
-            + self.cols.revision.capacity() * 8
+            + (self.cols.revision.capacity() + self.cols.due_ts.capacity()) * 8
             + self.record_lines.heap_bytes()
             + self.values.heap_bytes()
     }

@@ -36,6 +36,8 @@ pub struct DraftOp {
     pub process: ValueId,
     /// Its order hint.
     pub revision: Option<i64>,
+    /// When it was due.
+    pub due_ts: Option<i64>,
 }
 
 impl DraftOp {
@@ -63,6 +65,7 @@ impl Draft {
             key: history.key(op.key),
             process: history.process(op.process),
             revision: history.revision(op.index),
+            due_ts: history.due_ts(op.index),
             op,
         };
         let ops = history.ops().map(draft).collect();
@@ -95,6 +98,9 @@ impl Draft {
             }
             if let Some(revision) = draft.revision {
                 b.revision(index, revision);
+            }
+            if let Some(due_ts) = draft.due_ts {
+                b.due(index, due_ts);
             }
         }
         b.finish()

@@ -148,7 +148,8 @@ fn spread(
     let mut p99: Vec<(i64, Option<i64>)> = Vec::new();
     for repeat in 0..repeats {
         let part = rows.iter().filter(|row| {
-            let at = table.history.op(row.index).invoke_ts.saturating_sub(first) / length;
+            let at = table.history.wanted_ts(&table.history.op(row.index));
+            let at = at.saturating_sub(first) / length;
             at.min(repeats as i64 - 1) == repeat as i64
         });
         let sample = Sample::new(table, part);

@@ -1,5 +1,6 @@
 //! Latency, errors and throughput of a set of operations, with both ends of what unknown outcomes
-//! leave open.
+//! leave open. An operation counts from when it was due, where its record says so: what clients
+//! wait before they can send, they wait for the system.
 
 use crate::table::{FINAL, Row, Table};
 use assay_history::Outcome;
@@ -22,15 +23,16 @@ impl Sample {
         let mut sample = Sample { first: i64::MAX, last: i64::MIN, ..Sample::default() };
         for row in rows.filter(|row| !row.is(FINAL)) {
             let op = table.history.op(row.index);
-            sample.first = sample.first.min(op.invoke_ts);
-            sample.last = sample.last.max(op.complete_ts.unwrap_or(op.invoke_ts));
+            let wanted = table.history.wanted_ts(&op);
+            sample.first = sample.first.min(wanted);
+            sample.last = sample.last.max(op.complete_ts.unwrap_or(wanted));
             match row.outcome {
                 Outcome::Ok => sample.ok += 1,
                 Outcome::Fail => sample.fail += 1,
                 Outcome::Unknown => sample.unknown += 1,
             }
             if let (true, Some(end)) = (row.outcome != Outcome::Unknown, op.complete_ts) {
-                sample.latencies.push(end.saturating_sub(op.invoke_ts));
+                sample.latencies.push(end.saturating_sub(wanted));
             }
         }
         sample.latencies.sort_unstable();

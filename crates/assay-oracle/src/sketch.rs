@@ -11,10 +11,10 @@
 //! ```
 //!
 //! A line is `process type key input outcome [output]`, then any of `@start..end`, `node=`,
-//! `rev=`, `id=` and `epoch=`. Values are compact JSON without spaces and without escapes; a bare
-//! word is a string and `-` is null. Without times each operation begins after the one above has
-//! ended: line *i* (from 0) lasts from 10 *i* to 10 *i* + 5. The lines `%wall` and `%sent N` set
-//! the clock and the footer. Lines that are empty or begin with `#` are skipped.
+//! `rev=`, `due=`, `id=` and `epoch=`. Values are compact JSON without spaces and without escapes;
+//! a bare word is a string and `-` is null. Without times each operation begins after the one above
+//! has ended: line *i* (from 0) lasts from 10 *i* to 10 *i* + 5. The lines `%wall` and `%sent N`
+//! set the clock and the footer. Lines that are empty or begin with `#` are skipped.
 
 use assay_history::{Builder, Clock, Completion, History, Invocation, ValueId, Values};
 
@@ -51,7 +51,7 @@ fn operation(line: &str, number: u32, builder: &mut Builder) {
         .input(value(input, values))
         .at(number);
     let mut end = Completion::at(place * 10 + 5).record(number);
-    let mut revision = None;
+    let (mut revision, mut due) = (None, None);
     for word in rest {
         if let Some(times) = word.strip_prefix('@') {
             let (from, to) = times.split_once("..").expect("times are @start..end");
@@ -61,6 +61,7 @@ fn operation(line: &str, number: u32, builder: &mut Builder) {
         match word.split_once('=') {
             Some(("node", node)) => call.node_seen = value(node, values),
             Some(("rev", number)) => revision = Some(time(number)),
+            Some(("due", number)) => due = Some(time(number)),
             Some(("id", id)) => call.op_id = Some(value(id, values)),
             Some(("epoch", epoch)) => call.fault_epoch = value(epoch, values),
             _ => end.output = value(word, values),
@@ -76,6 +77,9 @@ fn operation(line: &str, number: u32, builder: &mut Builder) {
     builder.complete(index, end);
     if let Some(revision) = revision {
         builder.revision(index, revision);
+    }
+    if let Some(due) = due {
+        builder.due(index, due);
     }
 }
 

@@ -62,7 +62,7 @@ fn windows<'a, 'h>(
     length: Option<i64>,
 ) -> Result<Vec<Window<'a, 'h>>, OracleError> {
     let table = check.table;
-    let at = |row: &Row<'_>| table.history.op(row.index).invoke_ts;
+    let at = |row: &Row<'_>| table.history.wanted_ts(&table.history.op(row.index));
     let first = rows.iter().map(|row| at(row)).min().unwrap_or(0);
     let all = Sample::new(table, rows.iter().copied());
     let span = all.last.saturating_sub(first).saturating_add(1);
@@ -233,9 +233,11 @@ pub(crate) static SLO: BuiltIn = BuiltIn {
         needs: "any operations with times; the option `slo`: limits fixed before the run, and \
                 the length of windows",
         algorithm: "quantiles by nearest rank and rates per window, each with the range that \
-                    unknown outcomes leave",
+                    unknown outcomes leave; an operation counts from when it was due (`due_ts`), \
+                    else from when it was sent",
         cost: "O(n log n)",
-        cannot_see: "waiting that a closed-loop generator never recorded (coordinated omission)",
+        cannot_see: "waiting that a closed-loop generator, or a recorder without `due_ts`, never \
+                     recorded (coordinated omission)",
         failure_mode: "a window too short (fewer than ten operations beyond the quantile) or a \
                        limit taken from the same run: undecided",
         kinds: &["latency-exceeded", "too-many-errors", "unavailable", "too-slow-overall"],

@@ -1,4 +1,5 @@
-//! How long the page of a run takes to write, and how large it gets: `make bench`.
+//! How long the page of a run takes to make, and how large it gets: `make bench`. The whole way,
+//! from the files of a run to that of its page, is the benchmark `report` of the runner.
 //!
 //! Where a browser is installed, also how long the largest page takes to open and to draw. The
 //! browser has no graphics card here, so a person's is faster.

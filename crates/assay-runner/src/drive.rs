@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn how_late_an_operation_was_sent_is_remembered_by_its_id() {
+    fn when_an_operation_was_due_is_in_the_history_and_never_after_it_was_sent() {
         let directory = tempfile::tempdir().expect("a directory");
         let clock = Arc::new(TrialClock::start());
         let path = directory.path().join("history.jsonl");
@@ -380,12 +380,14 @@ mod tests {
         let recorder = recorder.expect("file");
         let call = Call::new("read", Some(json!("x")), json!(null));
         recorder.invoke(1, &call, "n1").expect("written");
-        assert_eq!(recorder.late(), None, "nothing was ever due");
         let now = clock.now_ns();
         recorder.invoke_due(2, &call, "n1", Some(now + 60_000_000_000)).expect("written");
         recorder.invoke_due(3, &call, "n1", Some(now - 5_000_000_000)).expect("written");
-        let late = recorder.late().expect("two were due");
-        assert_eq!(late.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [3]);
-        assert!(late[0].1 >= 5_000_000_000, "{late:?}");
+        let file = std::fs::File::open(&path).expect("the file");
+        let history = assay_history::read(file, &Default::default()).expect("a history");
+        let due = |op: &assay_history::Op| history.due_ts(op.index);
+        let sent: Vec<_> = history.ops().map(|op| op.invoke_ts).collect();
+        let due: Vec<_> = history.ops().map(|op| due(&op)).collect();
+        assert_eq!(due, [None, Some(sent[1]), Some(now - 5_000_000_000)]);
     }
 }

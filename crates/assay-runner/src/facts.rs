@@ -67,6 +67,8 @@ pub struct ArmFacts {
     pub seeds: Vec<u64>,
     /// What was planted into copies of the histories, over all trials.
     pub planted: Vec<Planted>,
+    /// What of that was left out, and why.
+    pub planted_less: Vec<String>,
 }
 
 impl ArmFacts {
@@ -109,6 +111,7 @@ pub fn of(trials: &[&TrialRecord], violation: Violation, setting: &Setting<'_>) 
         size,
         seeds: seeds.into_iter().collect(),
         planted: sharpness(trials),
+        planted_less: left_out(trials),
     }
 }
 
@@ -188,6 +191,15 @@ fn sharpness(trials: &[&TrialRecord]) -> Vec<Planted> {
         }
     }
     all
+}
+
+/// What calibrations left out, trial by trial.
+fn left_out(trials: &[&TrialRecord]) -> Vec<String> {
+    let of = |trial: &&TrialRecord| -> Vec<String> {
+        let what = trial.sharpness.iter().flat_map(|sharp| &sharp.left_out);
+        what.map(|what| format!("seed {}: {what}", trial.spec.seed)).collect()
+    };
+    trials.iter().flat_map(of).collect()
 }
 
 fn history(trials: &[&TrialRecord]) -> HistoryFields {

@@ -6,7 +6,7 @@ use crate::files::read_json;
 use crate::investigate::Investigation;
 use crate::record::Material;
 use crate::scenario::{ArmEnd, INVESTIGATION_NAME};
-use crate::trial::{HISTORY_PACKED, RECORD_NAME, TrialRecord, late};
+use crate::trial::{HISTORY_PACKED, RECORD_NAME, TrialRecord};
 use assay_history::{History, Outcome, ReadOptions};
 use assay_report::run::{
     FindingView, MarkView, OpCounts, OpRow, OpTable, Quiescence, Rerun, RunRecord, RunView,
@@ -14,7 +14,6 @@ use assay_report::run::{
 };
 use assay_verdict::Check;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -168,15 +167,14 @@ fn window_view(window: &WindowRecord, since: impl Fn(i64) -> u64) -> Option<Wind
 }
 
 fn operations(directory: &Path, start_ns: i64) -> Option<OpTable> {
-    let late = late::read(&directory.join(late::LATE_NAME));
     let read = File::open(directory.join(HISTORY_PACKED))
         .ok()
         .and_then(|file| assay_history::read(file, &ReadOptions::default()).ok());
-    read.map(|history| table(&history, start_ns, late.as_ref()))
+    read.map(|history| table(&history, start_ns))
 }
 
 /// The operations; where they were due at times, with how late they were sent.
-fn table(history: &History, start_ns: i64, late: Option<&HashMap<i64, u64>>) -> OpTable {
+fn table(history: &History, start_ns: i64) -> OpTable {
     let mut ops = OpTable::default();
     let since = |ns: i64| u64::try_from(ns - start_ns).unwrap_or(0);
     let null = |text: String| if text == "null" { String::new() } else { text };
@@ -191,7 +189,9 @@ fn table(history: &History, start_ns: i64, late: Option<&HashMap<i64, u64>>) -> 
             process: &process,
             start_ns: since(op.invoke_ts),
             end_ns: op.complete_ts.map(since),
-            late_ns: late.map(|late| late_by(history, op.op_id, late)),
+            late_ns: history
+                .has_due_times()
+                .then(|| (op.invoke_ts - history.wanted_ts(&op)).unsigned_abs()),
             outcome: match op.outcome() {
                 Outcome::Ok => assay_report::Outcome::Ok,
                 Outcome::Fail => assay_report::Outcome::Fail,
@@ -206,11 +206,6 @@ fn table(history: &History, start_ns: i64, late: Option<&HashMap<i64, u64>>) -> 
         });
     }
     ops
-}
-
-fn late_by(history: &History, id: assay_history::ValueId, late: &HashMap<i64, u64>) -> u64 {
-    let id = history.values.as_int(id);
-    id.and_then(|id| late.get(&id)).copied().unwrap_or(0)
 }
 
 fn finding_view(found: &Investigation, number: usize) -> FindingView {

@@ -242,6 +242,7 @@ fn record_arm(id: &str, machine: &Machine, end: &ArmEnd, oracle: Option<&str>) -
         facts: Facts::NotAttempted { reason: String::new() },
         measured: Measured::default(),
         planted: Vec::new(),
+        planted_less: Vec::new(),
         verdict: Verdict::NotRun,
         artifacts: Vec::new(),
         notes: String::new(),
@@ -256,6 +257,7 @@ fn record_arm(id: &str, machine: &Machine, end: &ArmEnd, oracle: Option<&str>) -
             arm.seeds.clone_from(&run.facts.seeds);
             arm.measured = run.facts.measured.clone();
             arm.planted.clone_from(&run.facts.planted);
+            arm.planted_less.clone_from(&run.facts.planted_less);
             arm.started = run.trials.first().map(|(_, trial)| utc(&trial.started));
             arm.ended = run.trials.last().map(|(_, trial)| utc(&trial.ended));
             let directory = id.replace('/', "-");

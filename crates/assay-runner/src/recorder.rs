@@ -24,8 +24,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const LATENCIES_MAX: usize = 200_000;
 /// A percentile of fewer operations says nothing.
 const LATENCIES_MIN: usize = 10;
-/// Operations whose lateness is remembered; more than a page shows.
-const LATE_MAX: usize = 4_000_000;
 
 /// An operation that has been sent.
 #[derive(Debug)]
@@ -103,10 +101,6 @@ struct Inner {
     epochs: Vec<Epoch>,
     counts: Counts,
     latencies: VecDeque<(i64, i64)>,
-    /// Whether an operation was due at a time.
-    is_scheduled: bool,
-    /// Operations that were sent after they were due: by id, in nanoseconds.
-    late: Vec<(u64, u64)>,
 }
 
 /// Writes the history of one trial.
@@ -129,8 +123,6 @@ impl Recorder {
             epochs: Vec::new(),
             counts: Counts::default(),
             latencies: VecDeque::new(),
-            is_scheduled: false,
-            late: Vec::new(),
         };
         inner.waiting.extend_from_slice(
             b"{\"event\":\"header\",\"format\":\"assay-history\",\"version\":1,\
@@ -145,7 +137,8 @@ impl Recorder {
         self.invoke_due(process, call, node, None)
     }
 
-    /// The same for a call that was due at a time: by how much it is late is remembered.
+    /// The same for a call that was due at a time, which is written down, too: whoever measures
+    /// latency counts from there, and whoever checks order from when it was sent.
     pub fn invoke_due(
         &self,
         process: u64,
@@ -164,15 +157,12 @@ impl Recorder {
         let mut inner = self.lock();
         let (id, now) = (inner.next_id, inner.now(&self.clock));
         inner.next_id += 1;
-        let late = due_ns.and_then(|due| u64::try_from(now - due).ok()).filter(|late| *late > 0);
-        if inner.late.len() < LATE_MAX {
-            inner.late.extend(late.map(|late| (id, late)));
-        }
-        inner.is_scheduled |= due_ns.is_some();
+        // A clock that went back may say that it was sent before it was due: nothing is.
+        let due = due_ns.map_or(String::new(), |due| format!(",\"due_ts\":{}", due.min(now)));
         let epoch = inner.epoch_of(now, now);
         let line = format!(
             "{{\"event\":\"invoke\",\"op_id\":{id},\"process_id\":{process},\"invoke_ts\":{now}\
-             {tail},\"fault_epoch\":{epoch}}}\n"
+             {tail},\"fault_epoch\":{epoch}{due}}}\n"
         );
         if self.honesty == Honesty::ForgetsTimeouts {
             return Ok(OpenOp { id, invoke_ns: now, unwritten: Some(line.into_bytes()) });
@@ -220,13 +210,6 @@ impl Recorder {
         took
     }
 
-    /// Operations that were sent after they were due, by id, in nanoseconds; `None` if none was
-    /// ever due at a time.
-    pub fn late(&self) -> Option<Vec<(u64, u64)>> {
-        let mut inner = self.lock();
-        inner.is_scheduled.then(|| std::mem::take(&mut inner.late))
-    }
-
     /// A fault is about to be injected.
     pub fn open_epoch(&self, id: &str) -> i64 {
         let mut inner = self.lock();
@@ -265,7 +248,9 @@ impl Recorder {
 
     /// The 99th percentile of how long operations took that were under way in the window that
     /// opened then, in nanoseconds; `None` if they are too few to tell. What began after it says
-    /// nothing about it, and there may be so much of that that nothing else is seen.
+    /// nothing about it, and there may be so much of that that nothing else is seen. It counts from
+    /// when they were sent: where clients cannot keep up they are later and later, with a fault or
+    /// without, and that must not pass for a sign that one landed.
     pub fn latency_p99_ns(&self, start_ns: i64) -> Option<u64> {
         let inner = self.lock();
         let mut epochs = inner.epochs.iter().rev();

@@ -113,6 +113,7 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
                 certain: 10,
                 certain_caught: 10,
             }],
+            left_out: Vec::new(),
         }),
     }
 }

@@ -5,7 +5,7 @@
 use super::detect::Source;
 use super::json::Json;
 use super::jsonl_build::Assembler;
-use super::jsonl_event::{Event, Kind, Others, REVISION_SLOT};
+use super::jsonl_event::{DUE_SLOT, Event, Kind, Others, REVISION_SLOT};
 use super::jsonl_template::{Place, Templates};
 use super::pipeline::{self, Cut};
 use super::shape::Shape;
@@ -24,6 +24,7 @@ enum Field {
     Column(Column),
     Event,
     Revision,
+    Due,
     Other,
 }
 
@@ -153,6 +154,7 @@ impl Cutter {
             }
             Field::Event => event.kind = Kind::named(json.string()?)?,
             Field::Revision => self.value(event, REVISION_SLOT, json)?,
+            Field::Due => self.value(event, DUE_SLOT, json)?,
             Field::Other => {
                 // The name stands between the quotes before the colon.
                 let name = Json::new(json.text, start).string()?.to_string();
@@ -177,6 +179,7 @@ fn named(name: &str) -> Field {
     match name {
         "event" => Field::Event,
         "revision" => Field::Revision,
+        "due_ts" => Field::Due,
         _ => column_named(name).map_or(Field::Other, Field::Column),
     }
 }

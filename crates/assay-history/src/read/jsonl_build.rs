@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// How many spellings of operation types are looked through before the pool is asked.
 const TYPES_REMEMBERED: usize = 16;
 
+/// The name of the field that says when an operation was due.
+const DUE_TS: &str = "due_ts";
+
 /// Puts the events of a file together.
 pub(super) struct Assembler {
     builder: Builder,
@@ -128,6 +131,7 @@ impl Assembler {
         };
         let op = self.builder.invoke_typed(call, op_type);
         self.hint(text, event, op)?;
+        self.due(text, event, op)?;
         Ok(op)
     }
 
@@ -163,9 +167,21 @@ impl Assembler {
         Ok(())
     }
 
+    fn due(&mut self, text: &str, event: &Event, op: OpIndex) -> Result<(), String> {
+        if event.due_ts() == Raw::NULL {
+            return Ok(());
+        }
+        let due = super::time_ns(event.due_ts(), text).ok_or_else(|| super::bad_time(DUE_TS))?;
+        self.builder.due(op, due);
+        Ok(())
+    }
+
     fn opened(&mut self, text: &str, event: &Event) -> Result<OpIndex, String> {
         if event.columns & Column::OpId.bit() == 0 {
             return Err("the field \"op_id\" is missing".to_string());
+        }
+        if event.due_ts() != Raw::NULL {
+            return Err(format!("{DUE_TS} belongs in the line of the invocation"));
         }
         let op_id = self.value(text, event, Column::OpId)?;
         let op = self.open.remove(&op_id).ok_or_else(|| {

@@ -33,11 +33,14 @@ impl Kind {
     }
 }
 
-/// How many values an [`Event`] has: one a column, and the revision.
-pub(super) const SLOTS: usize = Column::ALL.len() + 1;
+/// How many values an [`Event`] has: one a column, the revision and when it was due.
+pub(super) const SLOTS: usize = Column::ALL.len() + 2;
 
 /// Where the revision stands among them.
-pub(super) const REVISION_SLOT: usize = SLOTS - 1;
+pub(super) const REVISION_SLOT: usize = SLOTS - 2;
+
+/// Where the time stands at which the operation was due.
+pub(super) const DUE_SLOT: usize = SLOTS - 1;
 
 /// One line, its values still in the block. There is one for every line of a file, so it is kept
 /// small and free of what has to be dropped.
@@ -46,7 +49,7 @@ pub(super) struct Event {
     pub(super) line: u64,
     pub(super) kind: Kind,
     pub(super) columns: u16,
-    /// By column, in the order of [`Column`]; then the revision.
+    /// By column, in the order of [`Column`]; then the others.
     pub(super) fields: [Raw; SLOTS],
     /// Which of the block's [`Others`] are of this line: from the first, to before the second.
     pub(super) others: (u32, u32),
@@ -74,6 +77,10 @@ impl Event {
 
     pub(super) fn revision(&self) -> Raw {
         self.fields[REVISION_SLOT]
+    }
+
+    pub(super) fn due_ts(&self) -> Raw {
+        self.fields[DUE_SLOT]
     }
 
     /// This line's share of the fields that have no column.

@@ -58,8 +58,8 @@ const VALUES: &[&str] = &[
     "5\r",
 ];
 
-const NAMES: [&str; 8] =
-    ["op_id", "process_id", "invoke_ts", "op_type", "key", "input", "error", "revision"];
+const NAMES: [&str; 9] =
+    ["op_id", "process_id", "invoke_ts", "op_type", "key", "input", "error", "revision", "due_ts"];
 
 /// One line: which fields, how they are separated, and which values are odd.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Line {
     }
 
     fn text(&self) -> String {
-        let usual = ["12", "3", "1700000000000", "\"write\"", "\"k1\"", "null", "null", "4"];
+        let usual = ["12", "3", "1700000000000", "\"write\"", "\"k1\"", "null", "null", "4", "9"];
         let value = |&name: &usize| {
             let odd = self.odd.iter().find(|(place, _)| *place == name);
             odd.map_or(usual[name], |(_, value)| value)

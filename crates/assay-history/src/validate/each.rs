@@ -111,6 +111,7 @@ fn outcome(findings: &mut Findings<'_>, op: &Op) {
             (what, why.to_string())
         });
     }
+    too_early(findings, op);
     if !op.output.is_null() && !op.error.is_null() {
         findings.add(Rule::V5, Severity::Unsound, Some(op), |h| {
             let (id, output) = (h.values.show(op.op_id), h.values.show(op.output));
@@ -123,6 +124,19 @@ fn outcome(findings: &mut Findings<'_>, op: &Op) {
             (what, why)
         });
     }
+}
+
+/// V4, of the time an operation was due.
+fn too_early(findings: &mut Findings<'_>, op: &Op) {
+    let due = findings.history.due_ts(op.index);
+    let Some(due) = due.filter(|&due| due > op.invoke_ts) else { return };
+    findings.add(Rule::V4, Severity::Weak, Some(op), |h| {
+        let (id, begin) = (h.values.show(op.op_id), op.invoke_ts);
+        let what = format!("operation {id} was due at {due}, after its invocation at {begin}");
+        let why = "checkers of service levels are weak because nothing is sent before it is due: \
+                   two clocks were mixed, and how long clients waited is not known";
+        (what, why.to_string())
+    });
 }
 
 fn never_completed(findings: &mut Findings<'_>, open: Option<(Op, u64)>) {

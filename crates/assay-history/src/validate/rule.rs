@@ -12,7 +12,7 @@ pub enum Rule {
     /// `complete_ts` is null exactly where the outcome is unknown, and an unknown outcome has no
     /// output.
     V3,
-    /// No operation completes before it was invoked.
+    /// No operation completes before it was invoked, or is invoked before it was due.
     V4,
     /// An operation has an output or an error, not both.
     V5,
@@ -108,7 +108,8 @@ const TEXTS: [(&str, &str); 11] = [
          checks; an operation that ends before it begins shows that the clock jumped, or that two \
          clocks were mixed. Take both times from the same monotonic clock, the first before the \
          send and the second after the answer. Where order comes from the position of records, \
-         times are for display and this is a note.",
+         times are for display and this is a note. Nor is due_ts, where there is one, after \
+         invoke_ts: with that only service levels are weak.",
     ),
     (
         "output and error exclude each other",

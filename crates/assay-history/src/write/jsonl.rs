@@ -42,6 +42,7 @@ pub fn write_jsonl_rows(history: &History, out: &mut dyn Write) -> io::Result<()
         lines.sent(&op);
         lines.received(&op);
         lines.seen(&op);
+        lines.due(&op);
         lines.revision(&op);
         lines.end()?;
     }
@@ -99,6 +100,7 @@ impl Lines<'_, '_> {
         self.out.text.push_str("{\"event\":\"invoke\"");
         self.sent(op);
         self.seen(op);
+        self.due(op);
         if !op.completed {
             self.revision(op);
         }
@@ -141,6 +143,14 @@ impl Lines<'_, '_> {
     fn seen(&mut self, op: &Op) {
         self.field(",\"node_seen\":", op.node_seen);
         self.field(",\"fault_epoch\":", op.fault_epoch);
+    }
+
+    fn due(&mut self, op: &Op) {
+        // A time means nothing beside positions.
+        let due = self.history.due_ts(op.index);
+        if let Some(due) = due.filter(|_| self.history.meta.order == Order::Timestamps) {
+            self.number(",\"due_ts\":", due);
+        }
     }
 
     fn revision(&mut self, op: &Op) {

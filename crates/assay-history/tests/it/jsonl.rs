@@ -41,14 +41,14 @@ fn outcomes_follow_marker_then_error() {
 }
 
 #[test]
-fn header_faults_footer_and_revisions_are_kept() {
+fn header_faults_footer_revisions_and_due_times_are_kept() {
     let text =
         "{\"event\":\"header\",\"format\":\"assay-history\",\"version\":1,\"clock\":\"wall\",\
                 \"time_unit\":\"ns\",\"pipelined\":true,\"note\":\"hm\"}\n\
                 {\"event\":\"fault\",\"fault_epoch\":1,\"start_ts\":5,\"end_ts\":9}\n"
             .to_string()
             + &row(&[("revision", "42")])
-            + &row(&[("op_id", "2")])
+            + &row(&[("op_id", "2"), ("due_ts", "-7")])
             + "{\"event\":\"footer\",\"sent\":3,\"recorded\":2}\n";
     let history = read_text(&text);
     let meta = &history.meta;
@@ -58,6 +58,9 @@ fn header_faults_footer_and_revisions_are_kept() {
     assert_eq!(meta.fields_ignored, [("note".to_string(), 1)]);
     assert_eq!(history.revision(op(&history, 0).index), Some(42));
     assert_eq!(history.revision(op(&history, 1).index), None);
+    assert_eq!(history.due_ts(op(&history, 0).index), None);
+    assert_eq!(history.due_ts(op(&history, 1).index), Some(-7));
+    assert!(history.has_due_times() && !read_text(&row(&[])).has_due_times());
 }
 
 #[test]
@@ -101,6 +104,9 @@ fn mistakes_are_named_with_their_line() {
         (row(&[("input", "[1")]), 2, "expected ','"),
         (row(&[("input", "\"\\x\"")]), 2, "bad escape"),
         (row(&[("revision", "1.5")]), 2, "revision must be"),
+        (row(&[("due_ts", "1.5")]), 2, "due_ts must be a whole number"),
+        (row(&[("due_ts", "4611686018427387904")]), 2, "below 2^62"),
+        (invoke("9", 5) + &complete("9", 6).replace("}", ",\"due_ts\":1}"), 3, "due_ts belongs"),
         (row(&[("event", "\"begin\"")]), 2, "unknown event \"begin\""),
         ("{\"op_id\":1,\"op_id\":2}\n".to_string(), 2, "stands twice"),
         (complete("9", 5), 2, "operation 9 completes, but it is not open"),

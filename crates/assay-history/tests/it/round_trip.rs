@@ -131,6 +131,7 @@ fn build(sketches: &[Sketch]) -> History {
         let op = b.invoke(call);
         if let Some((_, _, revision)) = &sketch.extra {
             b.revision(op, *revision);
+            b.due(op, now - sketch.wait);
         }
         let at = now + sketch.length;
         let end = match &sketch.end {
@@ -149,11 +150,11 @@ fn build(sketches: &[Sketch]) -> History {
     b.finish()
 }
 
-/// All twelve columns of an operation, and its revision, as text.
+/// All twelve columns of an operation, its revision and when it was due, as text.
 fn columns(history: &History, op: &Op) -> String {
     let show = |id| history.values.show(id).to_string();
     format!(
-        "{} {} {} {:?} {} {} {} {} {} {} {} {} {:?}",
+        "{} {} {} {:?} {} {} {} {} {} {} {} {} {:?} {:?}",
         show(op.op_id),
         show(history.process(op.process)),
         op.invoke_ts,
@@ -167,6 +168,7 @@ fn columns(history: &History, op: &Op) -> String {
         show(op.node_seen),
         show(op.fault_epoch),
         history.revision(op.index),
+        history.due_ts(op.index),
     )
 }
 

@@ -96,6 +96,13 @@ fn v4_an_end_before_the_beginning_is_unsound_and_an_end_at_the_beginning_is_fine
 }
 
 #[test]
+fn v4_a_beginning_before_it_was_due_is_weak_and_one_at_that_time_is_fine() {
+    let due = |due: &str| findings(&[row(&[("due_ts", due), ("invoke_ts", "10")])]);
+    assert_eq!((due("9"), due("10")), (vec![], vec![]));
+    assert_eq!(due("11"), [(V4, Weak, Some(2))]);
+}
+
+#[test]
 fn v4_is_a_note_where_order_comes_from_positions() {
     let edn = "{:process 0, :type :invoke, :f :read, :value nil, :time 9}\n\
                {:process 0, :type :ok, :f :read, :value 1, :time 8}\n";

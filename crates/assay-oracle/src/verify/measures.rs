@@ -183,9 +183,14 @@ fn term(facts: &Facts<'_>, state: ValueId, function: &str, paths: &str) -> Optio
     })
 }
 
-/// The operations of a run, without the states dumped afterwards.
+/// The operations of a run, without the states dumped afterwards; those that were due before they
+/// were sent begin when they were due.
 fn run<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Op> + 'f {
-    facts.h.ops().filter(|op| !facts.is(op, STATES))
+    let ops = facts.h.ops().filter(|op| !facts.is(op, STATES));
+    ops.map(|op| match facts.h.due_ts(op.index) {
+        Some(due) if due < op.invoke_ts => Op { invoke_ts: due, ..op },
+        _ => op,
+    })
 }
 
 /// A quantile of latencies, with operations of unknown outcome as quick or as slow as can be.

@@ -1,6 +1,6 @@
 //! The ways such checks go wrong when they are set up badly, one test for each.
 
-use crate::support::{check, check_history, try_history};
+use crate::support::{check, check_history, kinds, try_history};
 use assay_oracle::{
     Answer, FairnessLimits, Group, ORACLES, Options, OracleError, Origin, SloLimits, named, sketch,
 };
@@ -104,6 +104,26 @@ fn pattern_4_operations_without_an_end_are_not_taken_for_slow_ones_either() {
     let text = "0 r - - ok\n".repeat(984) + &slow + &"0 r - - ok @0..100\n".repeat(6);
     let report = check_history("slo", &sketch(&text), &slo(50, None, Origin::FixedBefore));
     assert_eq!(report.answer, Answer::Refuted, "{report:?}");
+}
+
+#[test]
+fn pattern_4_an_operation_counts_from_when_it_was_due() {
+    // Each takes 5 from its sending; how many of a thousand were due 100 before that.
+    for (late, answer) in [(10, Answer::Upheld), (11, Answer::Refuted)] {
+        let line = |i: i64| match i < late {
+            true => format!("0 r - - ok @{}..{} due={}\n", 100 + i, 105 + i, i),
+            false => format!("0 r - - ok @{}..{} due={}\n", 100 + i, 105 + i, 100 + i),
+        };
+        let history = sketch(&(0..1_000).map(line).collect::<String>());
+        let report = check_history("slo", &history, &slo(5, None, Origin::FixedBefore));
+        assert_eq!(report.answer, answer, "{late}: {report:?}");
+    }
+    // It counts in the window in which it was due: the first has the thousand it needs.
+    let early = "0 r - - ok @1000..1005 due=0\n".repeat(1_000);
+    let history = sketch(&(early + &"0 r - - ok @1000..1005\n".repeat(1_000)));
+    let report = check_history("slo", &history, &slo(5, Some(500), Origin::FixedBefore));
+    assert_eq!(kinds(&report), ["latency-exceeded"], "{report:?}");
+    assert!(report.anomalies[0].explanation.contains("from 0 to 500"), "{report:?}");
 }
 
 #[test]
@@ -289,6 +309,16 @@ fn pattern_14_a_group_whose_repeats_spread_is_seen() {
     assert_eq!(report.answer, Answer::Refuted, "{report:?}");
     assert_eq!(report.anomaly_count(), 1);
     assert!(report.anomalies[0].explanation.contains("group b"), "{report:?}");
+    // The same if it is the sending that was late, and each answer came 5 after it.
+    let late = |line: &str| {
+        let (from, times) = line.split_once('@').expect("times");
+        let (due, end) = times.split_once("..").expect("times");
+        let end: i64 = end.parse().expect("a time");
+        format!("{from}@{}..{end} due={due}\n", end - 5)
+    };
+    let late: String = text.lines().map(late).collect();
+    let again = check_history("fairness", &sketch(&late), &options);
+    assert_eq!(again.anomalies[0].explanation, report.anomalies[0].explanation);
 }
 
 #[test]

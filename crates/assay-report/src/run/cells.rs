@@ -93,6 +93,9 @@ pub(super) fn planted(arm: &Arm) -> Vec<Vec<String>> {
     arm.planted.iter().map(row).collect()
 }
 
+/// Said before what is not in it.
+pub(super) const PLANTED_LESS: &str = "Left out";
+
 /// Said where there is no such row.
 pub(super) const PLANTED_NOTHING: &str = "Nothing was planted.";
 

@@ -260,6 +260,10 @@ record! {
         /// What was planted into copies of its histories, and what of it the checkers caught.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub planted: Vec<Planted>,
+        /// What of that was left out, and why: rounds that time did not allow, checkers that could
+        /// not be tried.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub planted_less: Vec<String>,
         /// The verdict, as recorded; it is computed again.
         pub verdict: Verdict,
         /// Files of this arm.

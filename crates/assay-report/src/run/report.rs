@@ -120,15 +120,17 @@ fn results(page: &mut Markdown, judged: &Judged) {
 
 /// A checker that says yes has to be one that can say no: on which anomalies it did.
 fn planted(page: &mut Markdown, judged: &Judged) {
-    let mut rows = Vec::new();
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for (scenario, arm) in arms(judged) {
         let place = cells::place(&scenario.scenario.id, &arm.arm.id);
+        left_out.extend(arm.arm.planted_less.iter().map(|what| format!("{place}: {what}")));
         let placed = cells::planted(arm.arm).into_iter();
         rows.extend(placed.map(|row| [vec![place.clone()], row].concat()));
     }
     let columns = [&["ID"][..], cells::PLANTED_COLUMNS].concat();
     page.heading(3, "Planted anomalies");
     page.table(&columns, &rows, cells::PLANTED_NOTHING);
+    scenario::left_out(page, &left_out);
 }
 
 fn findings(page: &mut Markdown, judged: &Judged) {

@@ -65,8 +65,18 @@ fn arm(page: &mut Markdown, judged: &JudgedArm) {
     }
     page.heading(3, "Planted anomalies");
     page.table(cells::PLANTED_COLUMNS, &cells::planted(arm), cells::PLANTED_NOTHING);
+    left_out(page, &arm.planted_less);
     page.heading(3, "Audits");
     audit::audits(page, judged);
+}
+
+/// What is not in the table above: one that was cut short must not read like a full one.
+pub(super) fn left_out(page: &mut Markdown, what: &[String]) {
+    if !what.is_empty() {
+        // Else the list would be a row of the table.
+        page.line("");
+    }
+    what.iter().for_each(|what| page.item(cells::PLANTED_LESS, what));
 }
 
 /// A finding, the same in the report and in the file of its scenario.

@@ -103,6 +103,21 @@ fn what_the_plan_leaves_open_is_never_called_nothing() {
 }
 
 #[test]
+fn a_calibration_that_was_cut_short_says_so_on_the_page_and_in_the_report() {
+    let mut view = views::everything(0);
+    assert!(!shown(&view).contains("<b>Left out</b>"));
+    let why = "seed 7: slo: fewer rounds than asked for, the time was up";
+    view.record.scenarios[0].arms[0].planted_less = vec![why.to_string()];
+    assert!(shown(&view).contains(&format!("<b>Left out</b>: {why}")));
+    let documents = assay_report::run::render(&view.record).expect("it can be reported");
+    for path in ["findings/report.md", "findings/S1.md"] {
+        let document = documents.iter().find(|document| document.path == path);
+        let text = &document.expect("a file").text;
+        assert!(text.contains("- **Left out**: ") && text.contains(why), "{path}: {text}");
+    }
+}
+
+#[test]
 fn an_empty_run_says_that_it_shows_nothing() {
     let mut view = views::everything(0);
     view.trials.clear();

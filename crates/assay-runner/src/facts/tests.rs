@@ -73,7 +73,13 @@ fn a_claim_about_what_nobody_measured_is_not_hardened() {
 
 #[test]
 fn what_was_planted_is_told_by_kind_and_adds_up_to_what_the_verdict_counts() {
-    let facts = facts_of(REGISTER, &[Category::Safety], |_| {});
+    let facts = facts_of(REGISTER, &[Category::Safety], |trial| {
+        let sharpness = trial.sharpness.as_mut().expect("it was calibrated");
+        sharpness.left_out.push("time was up".to_string());
+    });
+    let seeds = facts.seeds.iter();
+    let left_out: Vec<String> = seeds.map(|seed| format!("seed {seed}: time was up")).collect();
+    assert_eq!(facts.planted_less, left_out);
     let rows = &facts.planted;
     assert_eq!((rows.len(), rows[0].kind.as_str()), (1, "stale-read"));
     assert_eq!((rows[0].planted, rows[0].caught), (36, 33));

@@ -21,7 +21,8 @@ struct Second {
     ok: u64,
     fail: u64,
     unknown: u64,
-    /// Latencies of what was sent in this second and answered, in microseconds.
+    /// Latencies of what was sent in this second and answered, from when it was due, in
+    /// microseconds.
     latency_us: Vec<u64>,
 }
 
@@ -44,7 +45,7 @@ pub fn lines(history: &History, start_ns: i64, windows: &[WindowRecord]) -> Stri
             Outcome::Unknown => second.unknown += 1,
         }
         let took = op.complete_ts.filter(|_| op.outcome() != Outcome::Unknown);
-        let took = took.and_then(|end| u64::try_from((end - op.invoke_ts) / 1_000).ok());
+        let took = took.and_then(|end| u64::try_from((end - history.wanted_ts(&op)) / 1_000).ok());
         second.latency_us.extend(took);
     }
     let mut text = HEAD.to_string();
@@ -84,11 +85,14 @@ mod tests {
     #[test]
     fn every_second_has_its_figures_and_its_faults() {
         let mut builder = Builder::new();
-        // Sent after so many ms, ended after so many more (none: unknown).
-        for (sent, took) in [(-5, Some(1)), (100, Some(2)), (200, Some(8)), (2_500, None)] {
+        // Sent after so many ms, ended after so many more (none: unknown). One was late.
+        for (sent, took) in [(-5, Some(1)), (100, Some(2)), (200, Some(3)), (2_500, None)] {
             let who = builder.values().int(sent);
             let at = sent * 1_000_000;
             let op = builder.invoke(Invocation::new(who, "read", at));
+            if sent == 200 {
+                builder.due(op, at - 5_000_000);
+            }
             if let Some(took) = took {
                 builder.complete(op, Completion::at(at + took * 1_000_000));
             }

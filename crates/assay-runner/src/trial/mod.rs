@@ -5,7 +5,6 @@
 //! needs is decided by its [`TrialSpec`] and nothing else.
 
 mod judge;
-pub mod late;
 mod logs;
 pub mod metrics;
 mod record;
@@ -229,10 +228,6 @@ impl Trial<'_> {
         let finals_cut = self.last_reads(&crew)?;
         let sent = crew.sent.load(Ordering::Relaxed);
         recorder.finish(sent).map_err(|error| trouble("cannot finish the history", error))?;
-        if let Some(late) = recorder.late() {
-            let path = self.directory.join(late::LATE_NAME);
-            late::write(&path, &late).map_err(|e| trouble("cannot write what was late", e))?;
-        }
         let counts = recorder.counts();
         let after = self.cluster.signal("elections", None);
         let (bypasses, unwatched) = (self.cluster.bypasses(), self.cluster.unwatched());

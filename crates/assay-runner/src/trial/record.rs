@@ -187,6 +187,9 @@ pub struct SharpnessRecord {
     pub calibration: Calibration,
     /// By checker and kind of anomaly.
     pub rows: Vec<Planted>,
+    /// What was left out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl TrialRecord {
@@ -358,9 +361,13 @@ impl SharpnessRecord {
             certain: row.certain,
             certain_caught: row.certain_caught,
         };
+        let cut = sharpness.cut.iter().map(|checker| {
+            format!("{checker}: fewer than the {} rounds asked for, time was up", sharpness.asked)
+        });
         SharpnessRecord {
             calibration: sharpness.verdict(),
             rows: sharpness.rows.iter().map(row).collect(),
+            left_out: cut.chain(sharpness.notes.iter().cloned()).collect(),
         }
     }
 }
@@ -370,6 +377,20 @@ mod tests {
     use super::*;
     use crate::arm::Depth;
     use crate::samples::{machine, refuted, spec};
+
+    #[test]
+    fn what_a_calibration_left_out_is_kept() {
+        let sharpness = Sharpness {
+            seed: 1,
+            asked: 10,
+            rows: Vec::new(),
+            cut: vec!["slo".to_string()],
+            notes: vec!["set: undecided on the history itself".to_string()],
+        };
+        let kept = SharpnessRecord::of(&sharpness);
+        let cut = "slo: fewer than the 10 rounds asked for, time was up";
+        assert_eq!(kept.left_out, [cut, "set: undecided on the history itself"]);
+    }
 
     #[test]
     fn connections_that_proxies_turned_away_are_no_violation_of_a_service_level() {

@@ -64,6 +64,31 @@ fn settings_are_typed_and_mistakes_are_one_clear_error() {
 }
 
 #[test]
+fn a_service_level_counts_what_was_sent_late_and_real_time_does_not() {
+    // Each is answered 1 ms after it was sent; a tenth was sent 3 s after it was due.
+    let ms = 1_000_000;
+    let op = |i: i64| (0, "read", "null", "null", (4_000 + 10 * i) * ms, (4_001 + 10 * i) * ms);
+    let sent = rows(&(0..1_000).map(op).collect::<Vec<_>>());
+    let due = |(i, line): (usize, &str)| {
+        let late = if i % 10 == 0 { 3_000 } else { 0 };
+        let due = (4_000 + 10 * i as i64 - late) * ms;
+        line.replace("\"op_type\"", &format!("\"due_ts\":{due},\"op_type\"")) + "\n"
+    };
+    let late: String = sent.lines().enumerate().map(due).collect();
+    let args = ["check", "-", "--checker", "slo", "--set", "slo.p99=500ms"];
+    let upheld = run_with(&args, sent.as_bytes());
+    assert_eq!(upheld.code, 0, "{}{}", upheld.out, upheld.err);
+    let refuted = run_with(&args, late.as_bytes());
+    assert_eq!(refuted.code, 1, "{}{}", refuted.out, refuted.err);
+    assert!(refuted.out.contains("re-checked by the verifier"), "{}", refuted.out);
+    // A read that was due before a write and sent after it has seen it all the same.
+    let stale = rows(&[(0, "write", "1", "null", 5, 6), (1, "read", "null", "null", 8, 9)]);
+    let stale = stale.replace("\"invoke_ts\":8", "\"due_ts\":1,\"invoke_ts\":8");
+    let run = run_with(&["check", "-", "--model", "register"], stale.as_bytes());
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+}
+
+#[test]
 fn calibration_plants_into_the_history_at_hand() {
     let upheld = LOST.replace("[1]", "[1 2]");
     let args = ["check", "-", "--checker", "no-lost-ack", "--calibrate", "5", "--format", "json"];

@@ -32,6 +32,7 @@ pub(super) struct ArmPart {
     pub windows: Grid,
     pub quiescence: Grid,
     pub planted: Grid,
+    pub planted_less: Vec<String>,
     pub path: Vec<(&'static str, bool)>,
     pub audits: Option<AuditPart>,
 }
@@ -85,6 +86,7 @@ fn arm(of: &JudgedScenario, judged: &JudgedArm, view: &RunView) -> ArmPart {
         windows: windows(&trials),
         quiescence: quiescence(&trials),
         planted: planted(judged.arm),
+        planted_less: judged.arm.planted_less.iter().map(|what| text(what)).collect(),
         path: path.collect(),
         audits: match &judged.facts {
             Facts::Ran(run) => Some(audits(run)),
