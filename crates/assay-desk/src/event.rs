@@ -207,9 +207,12 @@ pub enum Step {
     Command(String),
     /// The whole suite.
     Suite,
+    /// Tests from before the campaign that passed there, on the work.
+    Kept,
     /// Mapped tests exist, ran, passed, and are enough (GREEN, IL-4, IL-5), for a story.
     Tests(String),
-    /// The same tests fail without the work (RED).
+    /// The same tests fail without the work (RED); at the end those of all stories, as they are
+    /// then.
     Red,
     /// Without any one of its changes the tests fail.
     Mutation,

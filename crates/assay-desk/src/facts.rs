@@ -142,6 +142,9 @@ impl Facts {
         }
         want(final_check(Step::Gaming), "no test got weaker".to_string());
         want(final_check(Step::Suite), format!("the suite at {}", at.tree));
+        want(final_check(Step::Kept), format!("tests from before at {}", at.tree));
+        let red = contract.stories.iter().all(all_existing) || final_check(Step::Red);
+        want(red, format!("RED proof at {}", at.tree));
         want(!self.tampered, "protected files are unchanged".to_string());
         want(!self.ended, "the campaign has not ended before".to_string());
         if missing.is_empty() { Ok(at.clone()) } else { Err(missing) }

@@ -11,6 +11,7 @@ pub mod diff;
 pub mod gaming;
 pub mod glob;
 pub mod hunks;
+pub mod kept;
 pub mod listing;
 pub mod scope;
 pub mod symbols;

@@ -303,7 +303,10 @@ pub(crate) fn final_steps(contract: &Contract) -> Vec<Step> {
         steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
         steps.push(Step::Tests(story.id.clone()));
     }
-    steps.push(Step::Suite);
+    steps.extend([Step::Suite, Step::Kept]);
+    if !contract.stories.iter().all(all_existing) {
+        steps.push(Step::Red);
+    }
     steps
 }
 
@@ -334,7 +337,10 @@ pub(crate) fn needed(contract: &Contract, scope: &Scope) -> Vec<Role> {
             let critical = contract.story(id).is_some_and(|s| s.risk == Risk::Critical);
             critical || settings.consensus == Consensus::All
         }
-        Scope::Final => settings.consensus != Consensus::Critical,
+        Scope::Final => {
+            let critical = contract.stories.iter().any(|story| story.risk == Risk::Critical);
+            critical || settings.consensus != Consensus::Critical
+        }
     };
     match scope {
         Scope::Final if !settings.final_verifier && !two => Vec::new(),

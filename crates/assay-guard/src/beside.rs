@@ -12,7 +12,8 @@
 //! A test is an item under a `cfg` with `test` in it, or a function with an attribute `test`. What
 //! macros make of their arguments, and items within functions and `impl`, are not looked into.
 
-use crate::code::rust::nests_too_deep;
+use crate::code::rust;
+use crate::compare::on_a_large_stack;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use syn::spanned::Spanned;
@@ -89,10 +90,14 @@ struct Parts {
 
 impl Parts {
     fn of(text: &str) -> Option<Parts> {
-        if text.len() > BYTES_MAX || nests_too_deep(text) {
+        if text.len() > BYTES_MAX {
             return None;
         }
-        let file = syn::parse_file(text).ok()?;
+        on_a_large_stack(|| Parts::read_from(text))
+    }
+
+    fn read_from(text: &str) -> Option<Parts> {
+        let file = rust::read(text)?.ok()?;
         let mut parts = Parts::default();
         if file.attrs.iter().any(is_test) {
             parts.tests.push((Vec::new(), 0..text.len()));
@@ -196,6 +201,23 @@ mod tests {
         assert_eq!(lines("#![cfg(test)]\nfn a() {}\n"), Some(vec![1..=3]));
         assert_eq!(lines("fn a() {}\n"), Some(vec![]));
         assert_eq!(lines(&"(".repeat(100_000)), None);
+        // As deep as it may be, and far deeper: neither is the end of whoever asks.
+        for (count, is_read) in [(1_500, true), (100_000, false)] {
+            for part in ["!", "-", "*", "&", "return ", "|| "] {
+                let text = format!("fn a() {{ {}true }}\n", part.repeat(count));
+                assert_eq!(lines(&text).is_some(), is_read, "{count} {part}");
+            }
+            for part in [".a", " + a", "?"] {
+                let text = format!("fn a() {{ a{} }}\n", part.repeat(count));
+                assert_eq!(lines(&text).is_some(), is_read, "{count} {part}");
+            }
+        }
+        let many = format!("fn a() {{ {} }}\n", "if a {} else ".repeat(100_000) + "{}");
+        assert_eq!(lines(&many), None);
+        // What stands side by side is not deep.
+        let items = "fn a() { b(); match c { A => {} } }\n".repeat(5_000);
+        let many = "//! Text.\n".repeat(5_000) + &items;
+        assert_eq!(lines(&many), Some(vec![]));
         for (path, wanted) in [
             ("src/tests.rs", true),
             ("src/a/tests/b.rs", true),

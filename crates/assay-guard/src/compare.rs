@@ -11,15 +11,20 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// What differs in strength between two sets of files, the weaker first.
 pub fn compare(before: &Tree, after: &Tree, config: &Config) -> Vec<Finding> {
+    on_a_large_stack(|| all(before, after, config))
+}
+
+/// Does something in a thread whose stack is large enough for parsers.
+pub(crate) fn on_a_large_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     std::thread::scope(|scope| {
-        let work = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match work.spawn_scoped(scope, || all(before, after, config)) {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, &work) {
             Ok(thread) => match thread.join() {
-                Ok(findings) => findings,
+                Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
             },
             // Without a thread of its own it is done here; only very deep files need the stack.
-            Err(_) => all(before, after, config),
+            Err(_) => work(),
         }
     })
 }

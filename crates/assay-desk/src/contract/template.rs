@@ -34,6 +34,8 @@ citable = []
 cache = []
 # Tests that may be skipped, by name.
 skips = []
+# Tests from before that need not pass any more, by name, and test files that the work may replace.
+outdated = []
 # Variables of your environment that agents and commands need, such as an API key.
 environment = []
 # Places outside their tree that they may write to, such as "~/.cargo/registry" and "~/.cargo/git".
@@ -42,7 +44,8 @@ writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false
 deploys = false
-# Two Verifiers must agree: "critical" (CRITICAL stories), "final" (also at the end), or "all".
+# Two Verifiers must agree: "critical" (on CRITICAL stories, and at the end if there is one),
+# "final" (always at the end), or "all".
 consensus = "critical"
 
 # The whole suite. results: libtest, nextest, pytest, unittest, go, jest, tap or junit. A runner

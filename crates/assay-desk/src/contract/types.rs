@@ -57,6 +57,10 @@ pub struct Settings {
     /// Tests that may be skipped, by name: somebody decided it.
     #[serde(default)]
     pub skips: Vec<String>,
+    /// Tests from before the campaign that need not pass any more, by name, and test files that
+    /// are taken from the work: somebody decided it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<String>,
     /// Variables of the environment that agents and commands get.
     #[serde(default)]
     pub environment: Vec<String>,
@@ -94,10 +98,10 @@ fn yes() -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consensus {
-    /// Only critical stories.
+    /// Only critical stories, and the end if there is one.
     #[default]
     Critical,
-    /// Also the verification at the end.
+    /// The end in any case.
     Final,
     /// Every story and the end.
     All,

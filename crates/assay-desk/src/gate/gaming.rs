@@ -56,6 +56,11 @@ const SCRIPT_SKIPS: [&str; 11] = [
 const SCRIPTS: [&str; 8] = [".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"];
 /// The same in TAP, behind a result or a plan.
 const DIRECTIVES: [&str; 2] = ["# SKIP", "# TODO"];
+/// New test files of these kinds are data, and nobody expects to read them.
+const DATA: [&str; 22] = [
+    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".xz", ".zst", ".bz2",
+    ".tar", ".bin", ".dat", ".db", ".sqlite", ".parquet", ".wasm", ".woff2", ".mp3", ".wav",
+];
 const TESTING: [&str; 7] = [
     "PYTEST_CURRENT_TEST",
     "sys.modules['pytest",
@@ -103,6 +108,10 @@ fn weaker(path: &str, line: Option<usize>, what: &str) -> Finding {
 fn test_file(file: &FileDiff, findings: &mut Vec<Finding>) {
     if file.deleted {
         findings.push(weaker(&file.path, None, "a test file was deleted"));
+        return;
+    }
+    if file.binary && !(file.added && DATA.iter().any(|end| file.path.ends_with(end))) {
+        findings.push(unreadable(&file.path));
         return;
     }
     let old: Vec<&str> = file.removed().collect();
@@ -157,6 +166,12 @@ fn tolerances(file: &FileDiff, findings: &mut Vec<Finding>) {
     }
 }
 
+/// What cannot be read cannot be compared: anything could have been taken out of it.
+fn unreadable(path: &str) -> Finding {
+    let text = format!("{path}: it cannot be read as text: restore it, or give what is new a name");
+    Finding::new("gaming", Severity::Critical, text)
+}
+
 fn source_file(file: &FileDiff, beside: &Beside, findings: &mut Vec<Finding>) {
     for (line, text) in file.added() {
         if let Some(marker) = TESTING.iter().find(|marker| text.contains(**marker)) {
@@ -166,6 +181,9 @@ fn source_file(file: &FileDiff, beside: &Beside, findings: &mut Vec<Finding>) {
     }
     if !file.path.ends_with(".rs") {
         return;
+    }
+    if file.binary && !file.deleted {
+        findings.push(unreadable(&file.path));
     }
     // Rust keeps unit tests beside the code. Where it is not known which lines are theirs, all are.
     let path = file.path.as_str();
@@ -350,6 +368,27 @@ mod tests {
         ] {
             let found = found(path, removed, added);
             assert!(found.iter().any(|text| text.contains(what)), "{added}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_found_where_it_could_hide_a_test() {
+        for (path, mode, is_found) in [
+            ("tests/a.sh", "index 1..2 100644", true),
+            ("tests/a.sh", "new file mode 100644", true),
+            ("tests/a", "new file mode 100644", true),
+            ("tests/a.png", "index 1..2 100644", true),
+            ("tests/a.png", "new file mode 100644", false),
+            ("src/a.rs", "index 1..2 100644", true),
+            ("src/a.png", "index 1..2 100644", false),
+        ] {
+            let text = format!(
+                "diff --git a/{path} b/{path}\n{mode}\nBinary files a/{path} and b/{path} differ\n"
+            );
+            let tests = ["tests/**".to_string()];
+            let found = check(&parse(&text), &tests, &Beside::default());
+            assert_eq!(found.len(), usize::from(is_found), "{path} {mode}: {found:?}");
+            assert!(found.iter().all(|f| f.text.contains("cannot be read as text")), "{found:?}");
         }
     }
 

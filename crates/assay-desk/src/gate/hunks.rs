@@ -33,16 +33,11 @@ pub struct TakenBack {
 pub fn changes(files: &[FileDiff], tests: &[String], beside: &Beside) -> Vec<Change> {
     let mut all = Vec::new();
     for file in files {
-        let binary = file.header.lines().find_map(|line| line.strip_prefix("Binary files "));
-        let path = match binary {
-            Some(names) => binary_path(names),
-            None => file.path.as_str(),
-        };
-        if glob::any(tests, path) {
+        if glob::any(tests, &file.path) {
             continue;
         }
-        if binary.is_some() {
-            all.push(Change { place: path.to_string(), patch: file.header.clone() });
+        if file.binary {
+            all.push(Change { place: file.path.clone(), patch: file.header.clone() });
         }
         for hunk in &file.hunks {
             let lines = hunk.removed.iter().chain(&hunk.added);
@@ -64,13 +59,6 @@ fn is_of_tests(path: &str, hunk: &Hunk, beside: &Beside) -> bool {
     let was = |(i, _)| beside.before(path, hunk.old_line + i) == Some(true);
     let is = |(i, _)| beside.after(path, hunk.line + i) == Some(true);
     hunk.removed.iter().enumerate().all(was) && hunk.added.iter().enumerate().all(is)
-}
-
-/// `a/logo.png and b/logo.png differ`: the path, after the change or, if it is gone, before.
-fn binary_path(names: &str) -> &str {
-    let names = names.trim_end().trim_end_matches(" differ");
-    let (old, new) = names.split_once(" and ").unwrap_or((names, names));
-    new.strip_prefix("b/").or_else(|| old.strip_prefix("a/")).unwrap_or(new)
 }
 
 fn is_comment(line: &str) -> bool {

@@ -1,6 +1,8 @@
 //! The checks of the gate, run: what the Leader measures, and what pure functions say about it.
 
+mod begun;
 mod bounded;
+mod kept;
 mod proofs;
 mod watch;
 mod whole;
@@ -78,7 +80,11 @@ impl Leader<'_> {
             let usable = same && gate.scope != Scope::Final;
             self.cache = Cache { of, usable, ..Cache::default() };
         }
-        let measured = self.measured(&contract, gate, step);
+        let begun = begun::note(&self.desk.home().join("runs"), self.campaign.events.last());
+        let measured = match begun > begun::BEGUN_MAX {
+            true => Err(LeaderError::File("the Leader died in it each time".to_string())),
+            false => self.measured(&contract, gate, step),
+        };
         let tampered = std::mem::take(&mut self.cache.tampered);
         let (outcome, stuck) = match measured {
             Ok(outcome) => (outcome, None),
@@ -87,6 +93,10 @@ impl Leader<'_> {
             }
             // Whatever else went wrong: a later Leader could not tell any more.
             Err(_) if !tampered.is_empty() => (Outcome::default(), None),
+            Err(error) if begun >= begun::BEGUN_MAX && begun::can_be_told(&error) => {
+                let text = format!("a check was begun {begun} times and had no end: {error}");
+                (Outcome::default(), Some(text))
+            }
             Err(error) => return Err(error),
         };
         let Outcome { findings, refuted, evidence, note } = outcome;
@@ -118,6 +128,8 @@ impl Leader<'_> {
             Step::Command(name) => self.layer(contract, gate, name),
             Step::Suite => self.suite(contract, gate),
             Step::Tests(story) => self.tests(contract, gate, story),
+            Step::Kept => self.kept(contract, gate),
+            Step::Red if gate.scope == Scope::Final => self.red_again(contract, gate),
             Step::Red => self.red(contract, gate),
             Step::Mutation => self.mutation(contract, gate),
             Step::Citations(_) => self.citations(contract, gate),

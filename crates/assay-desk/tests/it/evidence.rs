@@ -5,7 +5,7 @@ use assay_desk::event::{Counts, Issue};
 use assay_desk::gate::beside::Beside;
 use assay_desk::gate::symbols::words;
 use assay_desk::gate::tests::{green, red, shown, whole};
-use assay_desk::gate::{Finding, Severity, diff, hunks, scope};
+use assay_desk::gate::{Finding, Severity, diff, hunks, kept, scope};
 use assay_desk::results::{Results, read};
 use std::collections::BTreeSet;
 
@@ -129,6 +129,42 @@ fn red_needs_every_mapped_test_to_fail_by_name_or_for_want_of_the_work() {
     let mut existing = story();
     existing.existing.insert("AC-1".to_string(), "it was there".to_string());
     assert_eq!(red(&existing, &mapped(&THREE), &tap("ok - a\n"), "", &none), []);
+}
+
+#[test]
+fn what_passed_before_still_passes_or_a_person_let_go_of_it() {
+    let before = "test a ... ok\ntest b ... FAILED\ntest c ... ignored\n\
+                  test src/lib.rs - f (line 12) ... ok\n";
+    for (now, outdated, skips, why) in [
+        ("test a ... ok\ntest src/lib.rs - f (line 30) ... ok\ntest b ... ok\n", "", "", ""),
+        ("test a ... FAILED\ntest src/lib.rs - f (line 12) ... ok\n", "", "", "`a` passed before"),
+        ("test a ... FAILED\ntest src/lib.rs - f (line 12) ... ok\n", "", "a", "and fails now"),
+        ("test a ... FAILED\ntest src/lib.rs - f (line 12) ... ok\n", "a", "", ""),
+        ("test a ... ignored\ntest src/lib.rs - f (line 1) ... ok\n", "", "", "is skipped now"),
+        ("test a ... ignored\ntest src/lib.rs - f (line 1) ... ok\n", "", "a", ""),
+        (
+            "test a ... ok\n",
+            "",
+            "",
+            "`src/lib.rs - f` passed before the work, and does not run now",
+        ),
+        ("test a ... ok\n", "src/lib.rs - f", "", ""),
+        ("error: it cannot be built", "", "", "`a` passed before the work, and does not run now"),
+    ] {
+        let mut settings = super::contract(1, "LOW", "critical").settings;
+        settings.outdated = vec![outdated.to_string()];
+        settings.skips = vec![skips.to_string()];
+        let results = |text: &str| read(ResultFormat::Libtest, text);
+        let found = kept::check(&results(before), &results(now), &settings);
+        assert_eq!(found.is_empty(), why.is_empty(), "{now}: {found:?}");
+        assert!(found.iter().all(Finding::blocks) && said(&found).contains(why), "{found:?}");
+    }
+    let many: String = (0..50).map(|n| format!("test t{n} ... ok\n")).collect();
+    let (many, settings) =
+        (read(ResultFormat::Libtest, &many), super::contract(1, "LOW", "critical").settings);
+    let found = kept::check(&many, &Results::default(), &settings);
+    assert_eq!(found.len(), 21);
+    assert!(said(&found).contains("and 30 more tests"), "{found:?}");
 }
 
 #[test]

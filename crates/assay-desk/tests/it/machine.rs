@@ -364,9 +364,50 @@ fn a_suite_that_shows_less_than_is_mapped_fails_the_gate_at_the_end() {
         let event = answer(&state, state.next(), choice);
         state = apply(state, &event).expect("it follows");
         facts.note(&event);
+        // The checks that are left are done, too: whoever mends it is told everything.
+        while matches!(state.next(), Effect::Check(..)) {
+            let event = answer(&state, state.next(), WELL);
+            state = apply(state, &event).expect("it follows");
+            facts.note(&event);
+        }
         assert!(matches!(state.phase, Phase::Fix(..)), "{:?}", state.phase);
         assert!(facts.complete().is_err());
         assert_eq!(run(state, &mut facts, &[WELL]).0.word(), "COMPLETE", "once it is mended");
+    }
+}
+
+#[test]
+fn the_end_needs_two_verifiers_if_one_story_is_critical_or_the_contract_says_so() {
+    for (risk, consensus, wanted) in [
+        ("LOW", "critical", 1),
+        ("HIGH", "critical", 1),
+        ("CRITICAL", "critical", 2),
+        ("LOW", "final", 2),
+        ("LOW", "all", 2),
+    ] {
+        let (mut state, _) = begin(2, "LOW", consensus);
+        state.contract.stories[0].risk = begin(1, risk, consensus).0.contract.stories[0].risk;
+        assert_eq!(state.needed(&Scope::Final).len(), wanted, "{risk} {consensus}");
+        let (whole, mut facts) = begin(1, risk, consensus);
+        assert_eq!(run(whole, &mut facts, &[WELL]).0.word(), "COMPLETE", "{risk} {consensus}");
+    }
+}
+
+#[test]
+fn without_the_tests_from_before_and_red_at_the_end_nothing_is_complete() {
+    for (left_out, said) in [(Step::Kept, "tests from before at"), (Step::Red, "RED proof at")] {
+        let (mut state, mut facts) = begin(1, "LOW", "critical");
+        while !matches!(state.phase, Phase::Ended(_)) {
+            let event = answer(&state, state.next(), WELL);
+            state = apply(state, &event).expect("it follows");
+            let is_left_out = matches!(&event, Event::Checked(checked)
+                if checked.step == left_out && checked.scope == Scope::Final);
+            if !is_left_out && !matches!(event, Event::Ended(_)) {
+                facts.note(&event);
+            }
+        }
+        let missing = facts.complete().expect_err("something is missing");
+        assert!(missing.len() == 1 && missing[0].starts_with(said), "{missing:?}");
     }
 }
 
@@ -482,6 +523,8 @@ fn an_amendment_invalidates_what_depended_on_the_change_and_nothing_else() {
     assert_eq!(amend(&state, "Then it is 1", "Then it is 11"), [false, true, false]);
     assert_eq!(amend(&state, "Then it is 3", "Then it is 33"), [true, true, false]);
     assert_eq!(amend(&state, "iterations = 6", "iterations = 7"), [true, true, false]);
+    let outdated = "outdated = [\"old\"]\ntests = [";
+    assert_eq!(amend(&state, "tests = [", outdated), [true, true, false]);
     assert_eq!(amend(&state, "t/all", "t/every"), [false, false, false]);
 }
 

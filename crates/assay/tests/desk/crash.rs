@@ -145,3 +145,23 @@ fn one_leader_at_a_time() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(bench.ask(&args).code, Some(1), "an end is the end");
 }
+
+#[test]
+fn a_check_that_kills_the_leader_each_time_ends_the_campaign() {
+    // Only where no kernel keeps it from that can a test end whoever runs it.
+    let kill = "work; cat > t/kill <<'X'\np=$PPID\nup() { cut -d' ' -f4 /proc/$1/stat; }\n\
+                while [ \"$(cat /proc/$p/comm)\" != assay ]; do p=$(up $p); done\n\
+                while [ \"$(cat /proc/$(up $p)/comm)\" = assay ]; do p=$(up $p); done\n\
+                kill -9 $p\nX\nsed -i '1i . t/kill' t/1.sh; commit; sign";
+    let bench = Bench::new(USUAL, kill, JUDGE);
+    for _ in 0..3 {
+        let killed = bench.run(&["--sandbox", "off"]);
+        assert_eq!(killed.code, None, "{}\n{}", killed.out, killed.err);
+        assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
+    }
+    let ended = bench.run(&["--sandbox", "off"]);
+    assert_eq!(ended.code, Some(1), "{}\n{}", ended.out, ended.err);
+    assert!(ended.out.contains("category infra_failure"), "{}", ended.out);
+    assert!(ended.out.contains("and had no end: the Leader died"), "{}", ended.out);
+    assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
+}

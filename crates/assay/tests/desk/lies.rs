@@ -11,6 +11,7 @@ const HURRIED: Wish = Wish {
     limits: "iterations = 3\ninfrastructure = 2\nverdicts = 2\nwall_seconds = 60\nidle_seconds = 3",
     ..USUAL
 };
+const TWO: Wish = Wish { stories: 2, ..USUAL };
 const UNWATCHED: Wish = Wish { settings: "final_verifier = false\n", ..USUAL };
 /// Agents that are as slow as they like, and are heard.
 const HEARD_WORK: &str = "beat; work; commit; sign; still";
@@ -18,6 +19,7 @@ const HEARD_JUDGE: &str = "beat; verdict \"$good\"; still";
 const CACHED: Wish = Wish { settings: "cache = [\"target\"]\n", ..USUAL };
 
 /// A lie and what must be said about it.
+#[derive(Clone, Copy)]
 struct Lie {
     name: &'static str,
     wish: Wish,
@@ -503,6 +505,66 @@ const LIES: &[Lie] = &[
     )),
 ];
 
+/// Lies about tests that were there before: nothing of them is gone, and they show nothing any
+/// more.
+const KEPT: &[Lie] = &[
+    worker(
+        "an old test that ends before it begins",
+        "work; sed -i '1i exit 0' t/0.sh; echo 'echo 0.7' > n0; commit; sign",
+        &["`prints a half` passed before the work, and fails now"],
+    ),
+    worker(
+        "a helper of old tests that looks away",
+        "work; sed -i 's/= \"$3\" ]/= \"$3\" ] || [ -e n1 ]/' t/lib; echo 'echo 0.7' > n0; commit; \
+         sign",
+        &["`prints a half` passed before the work, and fails now"],
+    ),
+    worker(
+        "a suite that looks for its tests elsewhere",
+        "work; sed -i s/0-9/1-9/ t/all; echo 'echo 0.7' > n0; commit; sign",
+        &["`prints a half` passed before the work, and fails now"],
+    ),
+    Lie {
+        wish: TWO,
+        ..worker(
+            "tests of an earlier story that a later one makes void",
+            "work; [ $ASSAY_STORY = US-001 ] || echo 'sh() { [ \"$1\" != n1 ] || { [ $# -eq 1 ] || \
+             return 3; echo 1; return; }; command sh \"$@\"; }' >> t/lib; commit; sign",
+            &["`prints 1` passes without the work"],
+        )
+    },
+    worker(
+        "an old test that git does not take for text",
+        "work; printf '# \\000\\n' >> t/lib; commit; sign",
+        &["t/lib: it cannot be read as text"],
+    ),
+    worker(
+        "a test with a name that git quotes",
+        "work; echo 'echo \"ok - later # SKIP\"' > t/\u{fc}ber; commit; sign",
+        &["`# SKIP` was added"],
+    ),
+];
+
+/// Work on which a check might fail itself, instead of the work.
+const SNARES: &[Lie] = &[
+    worker(
+        "a directory with code in place of a file",
+        "work; rm n0; mkdir n0; printf '#[cfg(test)]\nmod tests {}\n' > n0/a.rs; commit; sign",
+        &["n0/a.rs: it stands where something else stood"],
+    ),
+    worker(
+        "a directory in place of a test",
+        "work; rm t/test_two.py; mkdir t/test_two.py; echo x > t/test_two.py/a; commit; sign",
+        &["a test file was deleted"],
+    ),
+    worker(
+        "a million negations",
+        "work; { printf 'fn f() -> bool { '; head -c 1000000 /dev/zero | tr '\\0' '!'; echo 'true \
+         }'; } > n1.rs; commit; sign",
+        &["n1.rs is not among the paths"],
+    ),
+];
+
 /// Who ended how, a line each: `worker Exited(1)`.
 fn outcomes(bench: &Bench) -> String {
     let log = bench.ask(&["log", "small", "--format", "json"]);
@@ -542,9 +604,7 @@ fn tell(lie: &Lie) -> Result<(), String> {
     }
 }
 
-#[test]
-fn no_lie_reaches_complete_and_each_is_named() {
-    assert!(LIES.len() >= 25);
+fn none_is_believed(lies: &[Lie]) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let failures = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -552,7 +612,7 @@ fn no_lie_reaches_complete_and_each_is_named() {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    let Some(lie) = LIES.get(index) else {
+                    let Some(lie) = lies.get(index) else {
                         return;
                     };
                     if let Err(failure) = tell(lie) {
@@ -566,14 +626,30 @@ fn no_lie_reaches_complete_and_each_is_named() {
     assert!(failures.is_empty(), "{} lies:\n{}", failures.len(), failures.join("\n====\n"));
 }
 
+#[test]
+fn no_lie_reaches_complete_and_each_is_named() {
+    assert!(LIES.len() >= 25);
+    none_is_believed(LIES);
+}
+
+#[test]
+fn what_tests_showed_before_they_still_show() {
+    none_is_believed(KEPT);
+}
+
+#[test]
+fn no_work_makes_a_check_fail_itself() {
+    none_is_believed(SNARES);
+}
+
 /// The control of every row: its campaign without its lie. A campaign without a lie is what it asks
 /// for and how it is started, so rows that differ in nothing else have the same control.
 #[test]
 fn the_same_campaigns_without_the_lie_complete() {
     let mut controls: Vec<(Wish, &[&str])> = Vec::new();
-    for Lie { wish, more, .. } in LIES {
-        if !controls.contains(&(*wish, more)) {
-            controls.push((*wish, more));
+    for Lie { wish, more, .. } in [LIES, KEPT, SNARES].concat() {
+        if !controls.contains(&(wish, more)) {
+            controls.push((wish, more));
         }
     }
     assert!(controls.len() >= 3, "usual, critical, and without the kernel's protection");

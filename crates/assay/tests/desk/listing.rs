@@ -40,7 +40,7 @@ const HONEST: &str = "third='    def test_below_zero(self):
         self.assertRaises(ValueError, total, [-1.00])'\nloud=''\nhook=''\n\
                       currency='return \"EUR\"'\n";
 /// Lies, each besides what an honest Worker writes, and what is said about it.
-const LIES: [(&str, &str, &str); 4] = [
+const LIES: [(&str, &str, &str); 5] = [
     (
         "a test that only prints that it passed",
         "third=''\nloud='sys.stderr.write(\"test_below_zero \
@@ -54,6 +54,12 @@ const LIES: [(&str, &str, &str); 4] = [
     from tests import test_basket
     return loader.loadTestsFromModule(test_basket)'\n",
         "`tests.test_currency.Currency.test_it` was listed before the work and is not now",
+    ),
+    (
+        "an old test that fails and is called a success by a hook",
+        "currency='return \"USD\"'\nhook='import unittest
+unittest.TextTestResult.addFailure = lambda self, test, why: self.addSuccess(test)'\n",
+        "`tests.test_currency.Currency.test_it` passed before the work, and fails now",
     ),
     (
         "a program that ends before the last test is run",

@@ -19,6 +19,25 @@ fn a_suite_that_leaves_out_mapped_tests_does_not_complete_and_does_not_hang() {
 }
 
 #[test]
+fn work_that_changes_what_old_tests_ask_for_needs_a_person() {
+    let work = "work; echo 'echo 0.50' > n0; sed -i 's/\"$2\" =/\"${2%0}\" =/' t/lib; commit; sign";
+    for (settings, completes) in [
+        ("", false),
+        ("outdated = [\"prints a half\"]\n", false),
+        ("outdated = [\"prints a half\", \"says nothing else\"]\n", true),
+        ("outdated = [\"t/l*\"]\n", true),
+    ] {
+        let bench = Bench::new(Wish { settings, ..USUAL }, work, JUDGE);
+        let ended = bench.run(&[]);
+        assert_eq!(ended.code == Some(0), completes, "{settings}: {}\n{}", ended.out, ended.err);
+        assert!(matches!(ended.code, Some(0..=2)), "{settings}: {}\n{}", ended.out, ended.err);
+        let said = "passed before the work, and fails now";
+        assert_eq!(ended.out.contains(said), !completes, "{settings}: {}", ended.out);
+        assert_eq!(bench.ask(&["verify", "small"]).code, Some(0), "{settings}");
+    }
+}
+
+#[test]
 fn a_layer_with_a_runner_of_its_own_shows_what_the_suite_cannot() {
     // The suite speaks TAP; the story's tests are those of another runner.
     let cases = "n=${ASSAY_STORY#US-00}; printf '<testsuite><testcase name=\"prints %s\"/>\

@@ -5,12 +5,13 @@ use super::{
     Leader, LeaderError, Outcome, expected, judged, plain, story_of, with_results, written,
 };
 use crate::contract::{CommandSpec, Contract, Story};
+use crate::event::{Scope, Step};
 use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
 use crate::gate::{Finding, Severity, diff, glob, hunks, symbols, tests};
 use crate::results::Results;
 use crate::shell::{dispatch, trees};
-use crate::state::Gate;
+use crate::state::{Gate, all_existing};
 use assay_guard::{beside, tree};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -115,13 +116,19 @@ impl Leader<'_> {
         let keep = self.keep(contract);
         let git = &self.desk.git;
         trees::prepare(git, &directory, &gate.red.commit, keep)?;
-        trees::overlay(git, &directory, &gate.at.commit, &test_paths)?;
-        self.overlay_beside(gate, &sources, &directory)?;
+        let mut outcome = Outcome::default();
+        if let Err(why) = trees::overlay(git, &directory, &gate.at.commit, &test_paths) {
+            outcome.findings.push(in_the_way("the tests", &why));
+            return Ok(outcome);
+        }
+        if let Some(finding) = self.overlay_beside(gate, &sources, &directory)? {
+            outcome.findings.push(finding);
+            return Ok(outcome);
+        }
         let git = &self.desk.git;
         let scratch = self.desk.tree("index");
         let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
         let (mut all, mut output) = (Results::default(), String::new());
-        let mut outcome = Outcome::default();
         for spec in with_results(story) {
             let seen = self.execute(contract, spec, &directory, &tree)?;
             all.extend(seen.results);
@@ -134,15 +141,45 @@ impl Leader<'_> {
         Ok(outcome)
     }
 
+    /// RED of all stories with the tests as they are at the end: a later story may have changed
+    /// those of an earlier one. What was shown of this very tree is not shown again.
+    pub(super) fn red_again(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+    ) -> Result<Outcome, LeaderError> {
+        let mut whole = Outcome::default();
+        let mut again = 0;
+        for (index, story) in contract.stories.iter().enumerate() {
+            let scope = Scope::Story(story.id.clone());
+            let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
+            let shown = state.facts.passed_at(&scope, vec![Step::Red]);
+            if all_existing(story) || shown.is_some_and(|at| at.tree == gate.at.tree) {
+                continue;
+            }
+            let red = state.stories[index].red.clone().unwrap_or_else(|| gate.from.clone());
+            let one = self.red(contract, &Gate { scope, red, ..gate.clone() })?;
+            whole.findings.extend(one.findings);
+            whole.evidence.extend(one.evidence);
+            again += 1;
+        }
+        if again > 0 {
+            // What was built of the old code is nothing that the claim may rest on.
+            self.cache.usable = false;
+        }
+        whole.note = format!("{again} stories again, with the tests of the end");
+        Ok(whole)
+    }
+
     /// Tests that stand beside the code, which is that from before.
     fn overlay_beside(
         &self,
         gate: &Gate,
         sources: &[String],
         directory: &Path,
-    ) -> Result<(), LeaderError> {
+    ) -> Result<Option<Finding>, LeaderError> {
         if !sources.iter().any(|path| path.ends_with(".rs")) {
-            return Ok(());
+            return Ok(None);
         }
         let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
         for path in sources.iter().filter(|path| path.ends_with(".rs")) {
@@ -150,12 +187,13 @@ impl Leader<'_> {
             let Some(new) = new.filter(|_| old.is_some() || !is_program(path)) else {
                 continue;
             };
-            if let Some(text) = beside::graft(old.unwrap_or(""), new) {
-                written::put(directory, path, &text)
-                    .map_err(|error| LeaderError::File(format!("{path}: {error}")))?;
+            if let Some(text) = beside::graft(old.unwrap_or(""), new)
+                && let Err(why) = written::put(directory, path, &text)
+            {
+                return Ok(Some(in_the_way(path, &why)));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Names that the claim adds to the sources, and those of files that it adds.
@@ -265,6 +303,12 @@ impl Leader<'_> {
         }
         Ok(Some(false))
     }
+}
+
+/// What a claim has where something else was: neither can be put beside the other.
+pub(super) fn in_the_way(what: &str, why: &dyn std::fmt::Display) -> Finding {
+    let text = format!("{what}: it stands where something else stood before the work ({why})");
+    Finding::new("claim", Severity::Critical, text)
 }
 
 /// Whether a Rust file is a program of its own: without its `main` nothing could be built.

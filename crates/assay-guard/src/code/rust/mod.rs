@@ -12,26 +12,65 @@ use syn::spanned::Spanned;
 /// How deep brackets may be nested; a file with more is not looked into.
 const NESTING_MAX: usize = 200;
 
+/// How many tokens may depend on each other, through brackets and beside each other; a file with
+/// more is not looked into. People do not write hundreds.
+const DEPTH_MAX: usize = 4_000;
+
 /// Reads a program; one that is not Rust has its error and nothing else.
 pub fn parse(source: &str) -> Program {
     let mut program = Program::default();
-    if nests_too_deep(source) {
-        program.error = Some(1);
-        return program;
-    }
-    match syn::parse_file(source) {
-        Ok(file) => {
+    match read(source) {
+        None => program.error = Some(1),
+        Some(Ok(file)) => {
             let owner = Owner { names: Vec::new(), annotations: annotations(&file.attrs) };
             items(&file.items, &owner, &mut program);
         }
-        Err(error) => program.error = Some(error.span().start().line.max(1)),
+        Some(Err(error)) => program.error = Some(error.span().start().line.max(1)),
     }
     program
 }
 
-/// Whether a text has more brackets in brackets than a parser is let into.
-pub(crate) fn nests_too_deep(source: &str) -> bool {
-    nesting(source) > NESTING_MAX
+/// A file as syntax; none if it is so deep that a parser is not let into it. The parser needs a
+/// stack that is [large](crate::compare::on_a_large_stack) for what it is let into.
+pub(crate) fn read(source: &str) -> Option<syn::Result<syn::File>> {
+    if nesting(source) > NESTING_MAX {
+        return None;
+    }
+    // As `syn::parse_file` does it, but the tokens are looked at first.
+    let text = source.strip_prefix('\u{feff}').unwrap_or(source);
+    let is_script = text.starts_with("#!") && !text[2..].trim_start().starts_with('[');
+    let text = if is_script { &text[text.find('\n').unwrap_or(text.len())..] } else { text };
+    let tokens: TokenStream = match text.parse() {
+        Ok(tokens) => tokens,
+        Err(error) => return Some(Err(syn::Error::from(error))),
+    };
+    if depth(tokens.clone(), 0) > DEPTH_MAX {
+        return None;
+    }
+    Some(syn::parse2(tokens))
+}
+
+/// How deep the syntax of tokens can be at most. Each token may be one level more: an operator
+/// before its operand, a call behind a call, an `else if` after another. What ends an item, a
+/// statement or an argument ends that.
+fn depth(tokens: TokenStream, around: usize) -> usize {
+    let (mut here, mut most, mut after_block) = (around, around, false);
+    for token in tokens {
+        let begins = match &token {
+            TokenTree::Punct(punct) => matches!(punct.as_char(), ';' | ',' | '#'),
+            TokenTree::Ident(word) => after_block && word != "else" && word != "as",
+            TokenTree::Literal(_) => after_block,
+            TokenTree::Group(_) => false,
+        };
+        here = if begins { around } else { here + 1 };
+        most = most.max(here);
+        after_block = false;
+        if let TokenTree::Group(group) = token {
+            after_block = group.delimiter() == Delimiter::Brace;
+            most = most.max(depth(group.stream(), here));
+        }
+    }
+    most
 }
 
 /// The deepest nesting of brackets, whatever they belong to.

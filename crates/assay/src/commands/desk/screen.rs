@@ -131,6 +131,7 @@ fn step(step: &Step) -> String {
         Step::Gaming => "anti-gaming".to_string(),
         Step::Command(name) => name.clone(),
         Step::Suite => "suite".to_string(),
+        Step::Kept => "tests from before".to_string(),
         Step::Tests(story) => format!("GREEN and listing of {story}"),
         Step::Red => "RED".to_string(),
         Step::Mutation => "mutation".to_string(),

@@ -1,0 +1,94 @@
+//! The tests from before the campaign, on the work: the mirror of RED.
+//!
+//! The claim's own tests say whether the work does what is new. What was there before is said by
+//! the tests of before, as they were: in the tree of the claim all test files are those from where
+//! the campaign began, and no others are there.
+
+use super::proofs::in_the_way;
+use super::{Leader, LeaderError, Outcome, Seen};
+use crate::contract::{CommandSpec, Contract, Story};
+use crate::gate::{glob, kept, tests};
+use crate::shell::trees;
+use crate::state::Gate;
+use assay_guard::beside;
+
+impl Leader<'_> {
+    pub(super) fn kept(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+    ) -> Result<Outcome, LeaderError> {
+        let changed = self.desk.git.changed(&gate.from.commit, &gate.at.commit)?;
+        let is_old = |path: &String| {
+            let is_test = glob::any(&contract.settings.tests, path) || beside::is_test_file(path);
+            is_test && !glob::any(&contract.settings.outdated, path)
+        };
+        let paths: Vec<String> = changed.into_iter().map(|(path, _)| path).filter(is_old).collect();
+        let mut outcome = Outcome::default();
+        let mut shown = 0;
+        for spec in runners(contract) {
+            // What is built is built from nothing, each time of something else.
+            self.cache.usable = false;
+            let before = self.before(contract, gate, spec)?;
+            self.cache.usable = false;
+            let now = match self.with_old_tests(contract, gate, spec, &paths)? {
+                Ok(now) => now,
+                Err(why) => {
+                    outcome.findings.push(in_the_way("a test from before", &why));
+                    break;
+                }
+            };
+            self.cache.usable = false;
+            outcome.findings.extend(kept::check(&before.results, &now.results, &contract.settings));
+            shown += before.results.counts().passed;
+            outcome.evidence.extend([before.evidence, now.evidence]);
+        }
+        outcome.note = format!("{shown} tests passed before the work, and still do");
+        Ok(outcome)
+    }
+
+    /// A command where the campaign began.
+    fn before(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+    ) -> Result<Seen, LeaderError> {
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let keep = self.keep(contract);
+        trees::prepare(&self.desk.git, &directory, &gate.from.commit, keep)?;
+        self.execute(contract, spec, &directory, &gate.from.tree)
+    }
+
+    /// A command on the claim with the test files from before; or what is in their way.
+    fn with_old_tests(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        spec: &CommandSpec,
+        paths: &[String],
+    ) -> Result<Result<Seen, String>, LeaderError> {
+        let directory = self.desk.tree("check");
+        self.cache.tree = None;
+        let keep = self.keep(contract);
+        let git = &self.desk.git;
+        trees::prepare(git, &directory, &gate.at.commit, keep)?;
+        if let Err(why) = trees::overlay(git, &directory, &gate.from.commit, paths) {
+            return Ok(Err(why.to_string()));
+        }
+        let tree = git.tree_of(&directory, &gate.at.tree, &self.desk.tree("index"))?;
+        self.execute(contract, spec, &directory, &tree).map(Ok)
+    }
+}
+
+/// The suite, and commands with runners of their own, each once.
+fn runners(contract: &Contract) -> Vec<&CommandSpec> {
+    let mut all = vec![&contract.settings.suite];
+    for (_, spec) in contract.stories.iter().flat_map(Story::commands) {
+        if tests::has_own_runner(contract, spec.results) && !all.contains(&spec) {
+            all.push(spec);
+        }
+    }
+    all
+}
