@@ -12,6 +12,7 @@ pub mod gaming;
 pub mod glob;
 pub mod hunks;
 pub mod listing;
+pub mod mutants;
 pub mod scope;
 pub mod symbols;
 pub mod tests;
