@@ -114,7 +114,8 @@ pub fn status(state: &State, events: &[Recorded]) -> serde_json::Value {
             "infrastructure": counters.infrastructure, "violations": counters.violations,
             "blocks": counters.blocks, "questions": counters.questions,
             "verdicts": counters.verdicts, "lost": counters.lost,
-            "agent_ms": counters.agent_ms, "command_ms": counters.command_ms, "tokens": counters.tokens,
+            "agent_ms": counters.agent_ms, "command_ms": counters.command_ms,
+            "tokens": counters.tokens,
         },
         "updated_ms": events.last().map(|entry| entry.at_ms),
     })
