@@ -3,8 +3,9 @@
 //! Tests of a claim can change what the Leader is run with as well as agents can, and take it back
 //! before anybody looks. So it is looked at after each command, and not only around agents. Where
 //! the kernel keeps commands in their tree that is the toolchain, which a contract may have made
-//! writable; elsewhere everything that is protected. What the kernel kept a command from was changed by
-//! somebody else: then the Leader stops, and looks at the claim again when it is started again.
+//! writable; elsewhere everything that is protected. What the kernel kept a command from was
+//! changed by somebody else: then the Leader stops, and looks at the claim again when it is started
+//! again.
 
 use super::{Leader, LeaderError};
 use crate::shell::protect::{self, Changes, Snapshot};
