@@ -76,7 +76,7 @@ impl Engines for Answers {
         }
         self.spent.set(self.spent.get() + begun.elapsed());
         let (outcome, protection) = (Outcome::Exited(0), "none".to_string());
-        Ran { outcome, ms: 0, tokens: 0, protection, output: Vec::new() }
+        Ran { outcome, ms: 0, tokens: 0, protection, confined: false, output: Vec::new() }
     }
 
     fn execute(&self, execution: &Execution<'_>) -> Executed {
@@ -89,7 +89,7 @@ impl Engines for Answers {
                 stdout.push_str(&format!("{word} - {test}{story}\n"));
             }
         }
-        Executed { exit, ms: 0, stdout: stdout.into_bytes(), stderr: Vec::new() }
+        Executed { exit, ms: 0, stdout: stdout.into_bytes(), stderr: Vec::new(), confined: false }
     }
 }
 
@@ -267,6 +267,7 @@ fn events(base: &Revision) -> Vec<Event> {
             artifact: Artifact::Signal(signal),
             claim: Some(claim.clone()),
             tampered: Vec::new(),
+            elsewhere: Vec::new(),
             void: None,
             output: "0".repeat(64),
             ms: 1,

@@ -29,7 +29,7 @@ pub use score::{Band, DIMENSIONS, POINTS_MAX, Score, beyond, keep, lower, scores
 pub use template::{ITEMS, template};
 pub use types::{
     Agents, Category, CommandSpec, Consensus, Contract, Criterion, Layer, LayerName, Limits,
-    MappedTest, ResultFormat, Risk, Settings, Story, Waiver,
+    MappedTest, MutantsFormat, ResultFormat, Risk, Settings, Story, Waiver,
 };
 
 pub(crate) use words::is_slug;

@@ -180,6 +180,10 @@ pub struct Returned {
     pub claim: Option<Revision>,
     /// Things it changed that it must not: the contract, the record, files outside.
     pub tampered: Vec<String>,
+    /// Things of that kind that changed meanwhile, and that the kernel kept it from: somebody else
+    /// did that, and it does not count against the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
     /// Why its verdict does not count: it changed the tree it was to look at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
@@ -278,6 +282,9 @@ pub struct Checked {
     /// Why it cannot be done on this machine, now or later: there is no tree to look at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
+    /// How long the commands took that were run for it; what was seen before is not run again.
+    #[serde(default)]
+    pub ms: u64,
 }
 
 impl Checked {

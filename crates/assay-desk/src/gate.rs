@@ -13,6 +13,7 @@ pub mod glob;
 pub mod hunks;
 pub mod kept;
 pub mod listing;
+pub mod mutants;
 pub mod scope;
 pub mod symbols;
 pub mod tests;

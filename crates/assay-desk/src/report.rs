@@ -25,7 +25,7 @@ pub fn markdown(state: &State, events: &[Recorded], stat: &str) -> String {
     sections::adherence(&mut text, state, events);
     sections::patterns(&mut text, state, events);
     sections::recommendations(&mut text, state, events);
-    sections::cost(&mut text, state, events, stat);
+    sections::cost(&mut text, state, stat);
     sections::blind_spots(&mut text, state, events);
     text
 }

@@ -17,6 +17,7 @@ mod objects;
 mod projections;
 mod prompt;
 mod protect;
+mod reach;
 mod settings;
 mod taking;
 mod trees;

@@ -131,6 +131,8 @@ pub struct Counters {
     pub verdicts: u32,
     /// Time of all agents.
     pub agent_ms: u64,
+    /// Time of all commands that the Leader ran.
+    pub command_ms: u64,
     /// Tokens of all agents.
     pub tokens: u64,
 }

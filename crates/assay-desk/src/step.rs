@@ -113,6 +113,8 @@ impl State {
             Some(format!("{} iterations are used up", limits.iterations))
         } else if counters.agent_ms >= limits.agent_seconds.saturating_mul(1000) {
             Some(format!("agents worked for {} seconds", limits.agent_seconds))
+        } else if counters.command_ms >= limits.gate_seconds.saturating_mul(1000) {
+            Some(format!("commands ran for {} seconds", limits.gate_seconds))
         } else if limits.tokens > 0 && counters.tokens >= limits.tokens {
             Some(format!("{} tokens are used up", limits.tokens))
         } else {
@@ -387,6 +389,7 @@ impl State {
         if checked.scope != gate.scope || checked.at != gate.at {
             return Err("the check is about something else");
         }
+        self.counters.command_ms = self.counters.command_ms.saturating_add(checked.ms);
         if let Some((role, _)) = &gate.pending {
             if checked.step != Step::Citations(*role) {
                 return Err("the verdict's commands come next");

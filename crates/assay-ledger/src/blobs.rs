@@ -66,6 +66,7 @@ impl Blobs {
         let blob = BlobRef { bytes, sha256: Digest::finish(hasher) };
         if self.length(blob.sha256)? == Some(bytes) {
             // The same evidence again: it must still be what its name says.
+            fs::remove_file(&unfinished).map_err(LedgerError::io(&unfinished, "remove"))?;
             return self.check(blob.sha256).map(|()| blob);
         }
         file.sync_all().map_err(LedgerError::io(&unfinished, "sync"))?;

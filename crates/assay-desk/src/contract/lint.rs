@@ -2,8 +2,11 @@
 
 use super::read::Mistake;
 use super::score::{Band, Score};
-use super::types::{CommandSpec, Contract, Layer, LayerName, Risk, Story};
+use super::types::{
+    Agents, CommandSpec, Contract, Layer, LayerName, MUTANTS_PERCENT_MIN, Risk, Story,
+};
 use crate::gate::glob;
+use assay_agent::Engine;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -69,8 +72,37 @@ pub fn lint(contract: &Contract, scores: &[Score]) -> Vec<Complaint> {
             all.push(Complaint { level: Level::Warning, line: criterion.line, message });
         }
     }
+    all.extend(untold_tokens(contract));
     all.sort_by_key(|complaint| complaint.line);
     all
+}
+
+/// A budget of tokens that some agent is not counted against.
+fn untold_tokens(contract: &Contract) -> Option<Complaint> {
+    let agents = &contract.settings.agents;
+    let named = agents.worker.iter().chain([&agents.verifier, &agents.second]);
+    let mut silent: Vec<&str> =
+        named.map(String::as_str).filter(|name| !tells_tokens(agents, name)).collect();
+    silent.sort_unstable();
+    silent.dedup();
+    if contract.settings.limits.tokens == 0 || silent.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "`tokens` is a limit, and `{}` does not say how many it uses: it counts as none; \
+         `agent_seconds` holds for every agent",
+        silent.join("`, `")
+    );
+    Some(Complaint { level: Level::Warning, line: contract.line, message })
+}
+
+/// Whether an engine says how many tokens it used. Whoever speaks ACP says what it cost, and any
+/// other command says nothing.
+fn tells_tokens(agents: &Agents, name: &str) -> bool {
+    match agents.engines.get(name).map(|config| &config.engine) {
+        Some(engine) => !matches!(engine, Engine::Acp { .. } | Engine::Command { .. }),
+        None => !matches!(name.split(':').next(), Some("acp" | "command")),
+    }
 }
 
 /// What keeps a contract from being run at all.
@@ -110,6 +142,10 @@ impl Errors {
         if let Some(mutation) = &settings.mutation {
             self.command(line, "mutation", mutation);
         }
+        if !(MUTANTS_PERCENT_MIN..=100).contains(&settings.mutants_percent) {
+            let message = format!("`mutants_percent` is from {MUTANTS_PERCENT_MIN} to 100");
+            self.add(line, message);
+        }
         for pattern in settings.tests.iter().chain(&settings.shared).chain(&settings.protected) {
             self.pattern(line, pattern);
         }
@@ -121,7 +157,10 @@ impl Errors {
         let limits = &settings.limits;
         let all = [limits.iterations, limits.failures, limits.same_criterion, limits.stale];
         let more = [limits.infrastructure, limits.blocks, limits.questions, limits.verdicts];
-        if all.iter().chain(&more).any(|limit| *limit == 0) || limits.agent_seconds == 0 {
+        if all.iter().chain(&more).any(|limit| *limit == 0)
+            || limits.agent_seconds == 0
+            || limits.gate_seconds == 0
+        {
             self.add(line, "a limit of 0 would end the campaign before it begins".to_string());
         }
     }

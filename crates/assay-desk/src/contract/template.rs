@@ -44,6 +44,9 @@ writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false
 deploys = false
+# CRITICAL stories: a mutation tool, such as { run = ["cargo", "mutants"] }; without one each change
+# is taken back and some command must notice (docs/formats/contract.md, Mutants).
+# mutation = { run = ["sh", "-c", "mutmut run && mutmut export-cicd-stats"] }
 # Two Verifiers must agree: "critical" (on CRITICAL stories, and at the end if there is one),
 # "final" (always at the end), or "all".
 consensus = "critical"

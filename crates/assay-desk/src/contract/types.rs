@@ -76,9 +76,15 @@ pub struct Settings {
     /// When two Verifiers must agree.
     #[serde(default)]
     pub consensus: Consensus,
-    /// A command whose success means that enough mutants were caught, for CRITICAL stories.
+    /// A tool that tries mutants and writes down what became of them, for CRITICAL stories.
     #[serde(default)]
     pub mutation: Option<CommandSpec>,
+    /// How its results are read, where its name does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<MutantsFormat>,
+    /// How many of a hundred mutants have to be caught, at least.
+    #[serde(default = "mutants_percent")]
+    pub mutants_percent: u8,
     /// Whether a Verifier looks at the whole at the end.
     #[serde(default = "yes")]
     pub final_verifier: bool,
@@ -92,6 +98,27 @@ pub struct Settings {
 
 fn yes() -> bool {
     true
+}
+
+/// Fewer mutants than this, of a hundred, are not enough for anybody.
+pub(super) const MUTANTS_PERCENT_MIN: u8 = 60;
+
+fn mutants_percent() -> u8 {
+    MUTANTS_PERCENT_MIN
+}
+
+/// How a tool for mutation testing says what it found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MutantsFormat {
+    /// `outcomes.json` of cargo-mutants.
+    CargoMutants,
+    /// `mutmut-cicd-stats.json` of mutmut 3 (`mutmut export-cicd-stats`).
+    Mutmut,
+    /// What `mutmut junitxml` of mutmut 2 prints: a case for each mutant.
+    MutmutJunit,
+    /// `{"caught":3,"missed":1,"timeout":0,"unviable":0}`, of any other tool.
+    Counts,
 }
 
 /// Which stories need two Verifiers. Critical ones always do.
@@ -144,6 +171,8 @@ pub struct Limits {
     pub verdicts: u32,
     /// Time of all agents together, in seconds.
     pub agent_seconds: u64,
+    /// Time of all commands that the Leader runs together, in seconds.
+    pub gate_seconds: u64,
     /// Tokens of all agents together; 0 is without limit.
     pub tokens: u64,
     /// How long one agent may take, in seconds.
@@ -168,6 +197,7 @@ impl Default for Limits {
             questions: 3,
             verdicts: 3,
             agent_seconds: 8 * 3600,
+            gate_seconds: 8 * 3600,
             tokens: 0,
             wall_seconds: 3600,
             idle_seconds: 900,

@@ -281,10 +281,8 @@ pub(super) fn recommendations(text: &mut String, state: &State, events: &[Record
     }
 }
 
-pub(super) fn cost(text: &mut String, state: &State, events: &[Recorded], stat: &str) {
+pub(super) fn cost(text: &mut String, state: &State, stat: &str) {
     text.push_str("\n## 9. Cost\n\n");
-    let command_ms: u64 =
-        checks(events).flat_map(|checked| &checked.evidence).map(|evidence| evidence.ms).sum();
     let tokens = match state.counters.tokens {
         0 => "tokens unknown: no agent said how many".to_string(),
         tokens => format!("{tokens} tokens [agent]"),
@@ -294,7 +292,7 @@ pub(super) fn cost(text: &mut String, state: &State, events: &[Recorded], stat: 
         "- agents {:.1} s, commands {:.1} s [leader]\n- {tokens}\n\nFiles changed since the \
          base [git]:\n",
         state.counters.agent_ms as f64 / 1000.0,
-        command_ms as f64 / 1000.0
+        state.counters.command_ms as f64 / 1000.0
     );
     for line in stat.lines() {
         _ = writeln!(text, "    {line}");

@@ -5,6 +5,7 @@ use super::checks::{expected, results_text};
 use crate::contract::{self, CommandSpec, Contract, Level, Score, Story};
 use crate::event::{Checked, Event, Evidence, Step, Terminal};
 use crate::facts::Facts;
+use crate::gate::mutants::Tool;
 use crate::results;
 use assay_ledger::{Reader, Seal, verify};
 use std::path::Path;
@@ -102,6 +103,16 @@ impl Audit {
     }
 
     fn check(&mut self, reader: &Reader, entry: &Recorded, contract: &Contract, checked: &Checked) {
+        if let (Step::Mutation, true, Some(tool)) =
+            (&checked.step, checked.passed(), Tool::of(&contract.settings))
+        {
+            let own = { checked.evidence.iter() }.find(|one| one.command == tool.command.run);
+            let file = own.and_then(|one| one.file.as_ref()).and_then(|name| blob(reader, name));
+            if let Err(why) = tool.judged(file.as_deref()) {
+                self.wrong.push(format!("event {}: {why}", entry.seq));
+            }
+            self.recomputed += 1;
+        }
         for evidence in &checked.evidence {
             let Some(spec) = spec(contract, &checked.step, evidence) else {
                 continue;

@@ -1,6 +1,7 @@
 //! The record of a campaign and the state it folds to.
 
 use super::desk::Desk;
+use super::projections;
 use crate::event::Event;
 use crate::invariants::{View, kept};
 use crate::state::State;
@@ -132,6 +133,14 @@ impl Campaign {
             why: format!("`{sha256}` names no blob"),
         })?;
         Ok(self.ledger.blob(digest)?)
+    }
+
+    /// Writes the files that are folds of the record, if anything was begun.
+    pub fn project(&self, desk: &Desk) -> std::io::Result<()> {
+        match &self.state {
+            Some(state) => projections::write(desk, state, &self.events),
+            None => Ok(()),
+        }
     }
 
     /// Writes an event down. It happened when this returns, and the state knows it.

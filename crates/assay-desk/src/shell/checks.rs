@@ -10,6 +10,7 @@ mod written;
 
 use super::dispatch::Execution;
 use super::leader::{Leader, LeaderError};
+use super::reach;
 use super::trees::{self, Keep, TreeError};
 use crate::artifact::{Artifact, Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, ResultFormat, Story};
@@ -43,6 +44,10 @@ pub(super) struct Cache {
     usable: bool,
     /// What commands changed that they must not, and nobody wrote down yet.
     tampered: Vec<String>,
+    /// What somebody else changed while commands ran.
+    elsewhere: Vec<String>,
+    /// How long commands took that nobody wrote down yet.
+    ms: u64,
     /// What differs between two commits, as git prints it.
     diffs: BTreeMap<(String, String), String>,
 }
@@ -86,6 +91,11 @@ impl Leader<'_> {
             false => self.measured(&contract, gate, step),
         };
         let tampered = std::mem::take(&mut self.cache.tampered);
+        let elsewhere = std::mem::take(&mut self.cache.elsewhere);
+        if tampered.is_empty() && !elsewhere.is_empty() {
+            // What was seen was seen with other tools than the rest: it is not written down.
+            return Err(self.changed("a command", elsewhere));
+        }
         let (outcome, stuck) = match measured {
             Ok(outcome) => (outcome, None),
             Err(LeaderError::Tree(stuck @ TreeError::Stuck { .. })) => {
@@ -109,9 +119,9 @@ impl Leader<'_> {
         blobs.sort_by_key(|blob| blob.sha256.to_string());
         blobs.dedup();
         let (scope, at) = (gate.scope.clone(), gate.at.clone());
-        let step = step.clone();
+        let (step, ms) = (step.clone(), std::mem::take(&mut self.cache.ms));
         let checked =
-            Checked { scope, step, at, findings, refuted, evidence, note, tampered, stuck };
+            Checked { scope, step, at, findings, refuted, evidence, note, tampered, stuck, ms };
         Ok((Event::Checked(Box::new(checked)), blobs))
     }
 
@@ -394,7 +404,9 @@ impl Leader<'_> {
             limit: Duration::from_secs(settings.limits.command_seconds),
             output_bytes: COMMAND_OUTPUT_BYTES_MAX,
         });
-        self.watched(&before, &spec.run)?;
+        self.cache.ms = self.cache.ms.saturating_add(ran.ms);
+        let reach = ran.confined.then(|| reach::places(contract, &[directory, &log]));
+        self.watched(&before, &spec.run, reach.as_deref())?;
         // What could not be removed before is no result of this command.
         let file = spec.file.as_ref().filter(|_| is_clear);
         let written = file.and_then(|file| written::read(directory, file));

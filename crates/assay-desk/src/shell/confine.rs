@@ -53,9 +53,17 @@ pub(super) fn places(
     named: &[String],
     lookup: impl Fn(&str) -> Option<PathBuf>,
 ) -> Vec<PathBuf> {
-    let home = lookup("HOME");
     let mut all: Vec<PathBuf> = own.iter().map(|path| path.to_path_buf()).collect();
     all.extend(cache.iter().map(|name| tree.join(name)));
+    all.extend(self::named(named, lookup));
+    all.retain(|place| !tree.starts_with(place));
+    all
+}
+
+/// Places by their names in a contract, and where engines keep their sessions.
+pub(super) fn named(named: &[String], lookup: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let home = lookup("HOME");
+    let mut all = Vec::new();
     for place in named {
         match (place.strip_prefix("~/"), &home) {
             (Some(below), Some(home)) => all.push(home.join(below)),
@@ -65,7 +73,6 @@ pub(super) fn places(
     }
     all.extend(home.iter().flat_map(|home| SESSIONS.map(|name| home.join(name))));
     all.extend(["CLAUDE_CONFIG_DIR", "CODEX_HOME"].iter().filter_map(|name| lookup(name)));
-    all.retain(|place| !tree.starts_with(place));
     all
 }
 

@@ -1,8 +1,9 @@
 //! Sending an agent out, and taking in what it brings back.
 
 use super::leader::{Leader, LeaderError};
+use super::protect::Changes;
 use super::trees::{self, Keep, TreeError};
-use super::{left, prompt, protect};
+use super::{left, prompt, protect, reach};
 use crate::artifact::{self, Artifact, Status};
 use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
@@ -54,6 +55,8 @@ pub struct Executed {
     pub stdout: Vec<u8>,
     /// What it said besides, and why it was ended.
     pub stderr: Vec<u8>,
+    /// Whether the kernel kept it from writing elsewhere.
+    pub confined: bool,
 }
 
 /// An engine that cannot be used.
@@ -98,6 +101,8 @@ pub struct Ran {
     pub tokens: u64,
     /// What kept it in its place.
     pub protection: String,
+    /// Whether that was the kernel, which refused all writes elsewhere.
+    pub confined: bool,
     /// What it printed, or the last part of it.
     pub output: Vec<u8>,
 }
@@ -156,6 +161,9 @@ impl Leader<'_> {
         }
         let with_checkout = !self.engines.confined();
         let mut before = protect::snapshot(self.desk, with_checkout)?;
+        if let Some(why) = before.too_many(self.desk) {
+            return Err(LeaderError::File(why));
+        }
         if let Some(toolchain) = self.toolchain.take() {
             // Commands that were run meanwhile, and the tests they ran, must not have changed it.
             before.toolchain = toolchain;
@@ -174,7 +182,9 @@ impl Leader<'_> {
         let screen = &mut self.screen;
         let ran = self.engines.run(&order, &mut |text| screen.activity(text));
         let after = protect::snapshot(self.desk, with_checkout)?;
-        let tampered = before.changes(&after, self.desk.git.root());
+        let reach = ran.confined.then(|| reach::places(&state.contract, &[&work, &out, &log]));
+        let Changes { tampered, elsewhere } =
+            before.changes(&after, self.desk.git.root(), reach.as_deref());
         self.toolchain = Some(after.toolchain);
         let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
         let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
@@ -185,6 +195,7 @@ impl Leader<'_> {
             artifact,
             claim,
             tampered,
+            elsewhere,
             void,
             output: blob.sha256.to_string(),
             ms: ran.ms,
@@ -206,6 +217,7 @@ impl Leader<'_> {
             artifact: Artifact::Missing,
             claim: None,
             tampered: Vec::new(),
+            elsewhere: Vec::new(),
             void: None,
             output: blob.sha256.to_string(),
             ms: 0,

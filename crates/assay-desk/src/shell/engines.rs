@@ -139,6 +139,7 @@ impl Engines for Processes {
                     ms: 0,
                     tokens: 0,
                     protection: self.protection(),
+                    confined: false,
                     output: Vec::new(),
                 };
             }
@@ -169,6 +170,7 @@ impl Engines for Processes {
                 (ran, false)
             }
         };
+        let confined = ran.protection.refuses_writes();
         let also = if held { ", and in its tree" } else { "" };
         let usage = ran.usage.unwrap_or_default();
         // Of the last try, if there were several.
@@ -178,6 +180,7 @@ impl Engines for Processes {
             ms: millis(ran.time),
             tokens: usage.input_tokens.saturating_add(usage.output_tokens),
             protection: format!("{}{also}", ran.protection),
+            confined,
             output,
         }
     }
@@ -198,6 +201,7 @@ impl Engines for Processes {
             output_bytes: execution.output_bytes,
         };
         let ran = agent.run(&task, &mut |_| {});
+        let confined = ran.protection.refuses_writes();
         let (stdout, mut stderr) = (ran.stdout, ran.stderr);
         let is_whole = ran.output_bytes == (stdout.len() + stderr.len()) as u64;
         let (exit, why) = match ran.outcome {
@@ -209,7 +213,7 @@ impl Engines for Processes {
             other => (None, Some(other.to_string())),
         };
         stderr.extend(why.into_iter().flat_map(|why| format!("{why}\n").into_bytes()));
-        super::dispatch::Executed { exit, ms: millis(ran.time), stdout, stderr }
+        super::dispatch::Executed { exit, ms: millis(ran.time), stdout, stderr, confined }
     }
 }
 

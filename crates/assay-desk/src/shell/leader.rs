@@ -5,7 +5,6 @@ use super::checks::Cache;
 use super::desk::Desk;
 use super::dispatch::{Engines, EnginesError};
 use super::git::GitError;
-use super::projections;
 use super::trees::TreeError;
 use crate::contract::{Contract, Score, sha256};
 use crate::event::{Event, Opened, Revision, Terminal};
@@ -55,6 +54,21 @@ pub enum LeaderError {
     /// The contract was edited by hand.
     #[error("{0} differs from the contract that was frozen: `assay desk amend`, or restore it")]
     Edited(String),
+    /// Protected files changed, and whoever was at work cannot have done it.
+    #[error(
+        "while {who} was at work somebody else changed what is protected: {}; nothing of the \
+         campaign is lost: look at it, then go on with `assay desk run {slug}` (an edited contract \
+         needs `assay desk amend {slug}` first, or has to be restored)",
+        what.join(", ")
+    )]
+    Changed {
+        /// Who was at work.
+        who: String,
+        /// What changed.
+        what: Vec<String>,
+        /// The campaign.
+        slug: String,
+    },
     /// There is no campaign to lead.
     #[error("nothing was begun: `assay desk run`")]
     NotBegun,
@@ -126,10 +140,18 @@ impl<'a> Leader<'a> {
                 effect @ Effect::End(_) => self.act(effect)?,
                 effect => {
                     self.check_contract()?;
-                    self.act(effect)?;
+                    let acted = self.act(effect);
+                    // What stands in files is what was written down, whatever comes of it.
+                    self.project()?;
+                    acted?;
                 }
             }
         }
+    }
+
+    /// Somebody else changed what is protected: a person looks, and goes on.
+    pub(super) fn changed(&self, who: &str, what: Vec<String>) -> LeaderError {
+        LeaderError::Changed { who: who.to_string(), what, slug: self.desk.slug.clone() }
     }
 
     fn act(&mut self, effect: Effect) -> Result<(), LeaderError> {
@@ -147,7 +169,12 @@ impl<'a> Leader<'a> {
             Effect::Await(dispatch) if self.sent == Some(dispatch.run) => {
                 self.sent = None;
                 let (event, blobs) = self.run_agent(&dispatch)?;
-                self.record(event, blobs)
+                let elsewhere = elsewhere(&event);
+                self.record(event, blobs)?;
+                match elsewhere.is_empty() {
+                    true => Ok(()),
+                    false => Err(self.changed(&format!("the {}", dispatch.role.word()), elsewhere)),
+                }
             }
             Effect::Await(dispatch) => {
                 self.set_aside(&dispatch);
@@ -191,8 +218,14 @@ impl<'a> Leader<'a> {
     }
 
     fn project(&self) -> Result<(), LeaderError> {
-        let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
-        projections::write(self.desk, state, &self.campaign.events)
-            .map_err(|error| LeaderError::File(error.to_string()))
+        self.campaign.project(self.desk).map_err(|error| LeaderError::File(error.to_string()))
+    }
+}
+
+/// What somebody else changed while an agent was out; nothing if the agent ended the campaign.
+fn elsewhere(event: &Event) -> Vec<String> {
+    match event {
+        Event::Returned(back) if back.tampered.is_empty() => back.elsewhere.clone(),
+        _ => Vec::new(),
     }
 }

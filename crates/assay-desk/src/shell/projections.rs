@@ -7,6 +7,7 @@ use crate::invariants::DeskPromises;
 use crate::state::{Phase, State};
 use assay_invariant::Registry;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The list of things to mend, as a Worker gets it.
 pub fn fix_text(issues: &[Issue]) -> String {
@@ -59,21 +60,28 @@ pub(super) fn write(desk: &Desk, state: &State, events: &[Recorded]) -> std::io:
     let mut status = status(state, events);
     let home = desk.home();
     let text = |value: &serde_json::Value| format!("{value:#}\n");
-    std::fs::write(home.join("status.json"), text(&status))?;
+    put(home, "status.json", &text(&status))?;
     // What this Leader checked before it wrote: a directory that Prometheus collects from will do.
-    std::fs::write(home.join("invariants.prom"), DeskPromises::prometheus())?;
+    put(home, "invariants.prom", &DeskPromises::prometheus())?;
     let terminal = match &state.phase {
         Phase::Ended(terminal) => terminal,
         _ => return Ok(()),
     };
     status["result"] = serde_json::to_value(terminal).unwrap_or_default();
-    std::fs::write(home.join("result.json"), text(&status))?;
+    put(home, "result.json", &text(&status))?;
     if let Terminal::Blocked { category: Blocked::Architecture | Blocked::RepeatAxis, .. } =
         terminal
     {
-        std::fs::write(home.join("escalation.md"), escalation(state))?;
+        put(home, "escalation.md", &escalation(state))?;
     }
     Ok(())
+}
+
+/// Writes a file that is whole at any time: a Leader may be killed, and scripts read along.
+fn put(home: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    let new = home.join(format!("{name}.new"));
+    std::fs::write(&new, text)?;
+    std::fs::rename(new, home.join(name))
 }
 
 /// Where a campaign stands, for programs.
@@ -106,7 +114,8 @@ pub fn status(state: &State, events: &[Recorded]) -> serde_json::Value {
             "infrastructure": counters.infrastructure, "violations": counters.violations,
             "blocks": counters.blocks, "questions": counters.questions,
             "verdicts": counters.verdicts, "lost": counters.lost,
-            "agent_ms": counters.agent_ms, "tokens": counters.tokens,
+            "agent_ms": counters.agent_ms, "command_ms": counters.command_ms,
+            "tokens": counters.tokens,
         },
         "updated_ms": events.last().map(|entry| entry.at_ms),
     })

@@ -25,6 +25,9 @@ fn every_mistake_has_a_line_and_says_what_to_do() {
         ("results = \"tap\"\n[agents]", "[agents]", 6, "no `results`"),
         ("verifier = \"c\"", "verifer = \"c\"", 15, "unknown field"),
         ("iterations = 6", "iterations = 0", 6, "limit of 0"),
+        ("iterations = 6", "gate_seconds = 0", 6, "limit of 0"),
+        ("tests =", "mutants_percent = 59\ntests =", 6, "from 60 to 100"),
+        ("tests =", "mutants_percent = 101\ntests =", 6, "from 60 to 100"),
         ("### US-001: Number 1", "### US-1: Number 1", 24, "US-001: title"),
         ("### US-002", "### US-001", 43, "twice"),
         ("- AC-1\n", "- AC-x\n", 25, "AC-1"),
@@ -45,6 +48,31 @@ fn every_mistake_has_a_line_and_says_what_to_do() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_budget_of_tokens_is_warned_of_where_an_agent_does_not_tell_them() {
+    for (worker, tokens, said) in [
+        ("command:sh a", 9, Some("`command:sh a`")),
+        ("acp:gemini", 9, Some("`acp:gemini`")),
+        ("mine", 9, Some("`mine`")),
+        ("command:sh a", 0, None),
+        ("claude:opus", 9, None),
+        ("codex", 9, None),
+        ("scripted:a.toml", 9, None),
+    ] {
+        let text = contract_text(1, "LOW", "critical");
+        let text = text.replacen("\"a\", \"b\"", &format!("\"{worker}\""), 1);
+        let own = "[agents.engines.mine]\nengine = \"command\"\ncommand = [\"sh\"]\n[limits]";
+        let text = text.replacen("[limits]", &format!("{own}\ntokens = {tokens}"), 1);
+        let contract = read(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let complaints = lint(&contract, &scores(&contract));
+        let told = complaints.iter().find(|complaint| complaint.message.contains("`tokens`"));
+        assert_eq!(told.is_some(), said.is_some(), "{worker} {tokens}: {complaints:?}");
+        if let (Some(told), Some(said)) = (told, said) {
+            assert!(told.level == Level::Warning && told.message.contains(said), "{told:?}");
+        }
+    }
 }
 
 #[test]

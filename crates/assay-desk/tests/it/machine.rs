@@ -33,6 +33,7 @@ fn returned(dispatch: &Dispatch, artifact: Artifact, claim: Option<Revision>) ->
         artifact,
         claim,
         tampered: Vec::new(),
+        elsewhere: Vec::new(),
         void: None,
         output: String::new(),
         ms: 5,
@@ -161,6 +162,7 @@ pub fn answer(state: &State, effect: Effect, choice: u8) -> Event {
                 note: String::new(),
                 tampered: vec![],
                 stuck: None,
+                ms: 0,
             };
             if choice.is_multiple_of(16) {
                 checked.findings = vec![Finding::new("US-001/AC-1", Severity::Major, "no")];
@@ -468,6 +470,40 @@ fn time_and_tokens_of_agents_run_out_as_iterations_do() {
             (back.ms, back.tokens) = (1000, 100);
             state = apply(state, &Event::Returned(Box::new(back))).expect("it follows");
         }
+        match (state.next(), said) {
+            (Effect::End(Terminal::Timeout { reason }), Some(said)) => assert_eq!(reason, said),
+            (Effect::Dispatch(_), None) => {}
+            (other, _) => panic!("{limit}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn time_of_commands_runs_out_as_that_of_agents_does() {
+    for (limit, said) in [
+        ("gate_seconds = 2", Some("commands ran for 2 seconds")),
+        ("gate_seconds = 3", None),
+        ("agent_seconds = 2", None),
+    ] {
+        let text = super::contract_text(1, "LOW", "critical");
+        let text = text.replacen("failures = 4", &format!("failures = 4\n{limit}"), 1);
+        let contract = assay_desk::contract::read(&text).expect("a contract");
+        let mut state = State::open(&opened(contract));
+        // A claim whose first two checks take a second each, and that fails.
+        let mut seconds = 0;
+        while !matches!(state.next(), Effect::Fix(..)) {
+            let mut event = answer(&state, state.next(), WELL);
+            if let Event::Checked(checked) = &mut event {
+                checked.ms = if seconds < 2 { 1000 } else { 0 };
+                seconds += 1;
+                if checked.step == Step::Scope {
+                    checked.findings = vec![Finding::new("scope", Severity::Major, "no")];
+                }
+            }
+            state = apply(state, &event).expect("it follows");
+        }
+        let fix = answer(&state, state.next(), WELL);
+        state = apply(state, &fix).expect("it follows");
         match (state.next(), said) {
             (Effect::End(Terminal::Timeout { reason }), Some(said)) => assert_eq!(reason, said),
             (Effect::Dispatch(_), None) => {}

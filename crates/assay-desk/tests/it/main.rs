@@ -4,6 +4,7 @@ mod contract;
 mod evidence;
 mod machine;
 mod model;
+mod mutants;
 mod results;
 
 /// A contract with as many stories as wanted, all alike but for their names.

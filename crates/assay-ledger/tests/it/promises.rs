@@ -89,6 +89,8 @@ fn the_same_evidence_is_one_blob_and_must_still_be_itself() {
     let mut ledger = Ledger::open(directory.path()).expect("a new one").ledger;
     let blob = ledger.put_blob(&b"evidence"[..]).expect("put");
     assert_eq!(ledger.put_blob(&b"evidence"[..]).expect("put again"), blob);
+    let unfinished = directory.path().join("blobs/unfinished").read_dir().expect("a directory");
+    assert_eq!(unfinished.count(), 0, "nothing of it is left over");
     assert_eq!(ledger.put_blob(&b""[..]).expect("nothing is something").bytes, 0);
     assert_eq!(verify(directory.path()).expect("good").unnamed_blobs, 2);
     let name = blob.sha256.to_string();

@@ -75,7 +75,9 @@ fn campaign_trouble(error: CampaignError) -> Trouble {
 fn leader_trouble(error: LeaderError) -> Trouble {
     let exit = match error {
         LeaderError::Campaign(error) => return campaign_trouble(error),
-        LeaderError::Edited(_) | LeaderError::Engines(_) => Exit::BadHistory,
+        LeaderError::Edited(_) | LeaderError::Changed { .. } | LeaderError::Engines(_) => {
+            Exit::BadHistory
+        }
         LeaderError::Git(_)
         | LeaderError::Tree(_)
         | LeaderError::Compare(_)

@@ -1,7 +1,7 @@
 //! A Leader that is killed after every kind of thing it writes down, and a record that is changed.
 
 use super::{Bench, USUAL, Wish, files};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -11,18 +11,37 @@ const WORK: &str = "work; commit; sign";
 const JUDGE: &str = "verdict \"$good\"";
 /// A campaign that gets no further than this many Leaders is stuck.
 const LEADERS_MAX: usize = 200;
+/// A Worker whose first claim of the second story is wrong: what is to be mended stands in its
+/// prompt, so it does not matter how many Leaders died before.
+const WORK_TWICE: &str = r#"issues=$(sed -n 's/^- \(I[0-9]*[.][0-9]*\) \[.*/"\1"/p' | paste -sd, -)
+work
+[ "$ASSAY_STORY$issues" != US-002 ] || echo 'echo 9' > n2
+commit; sign"#;
+/// A Verifier whose first verdict about the first story is refuted: whether one was stands in what
+/// is written from the record before any agent is sent out.
+const JUDGE_TWICE: &str = r#"status=$(cat "$(dirname "$0")/status.json")
+case "$ASSAY_STORY$status" in
+US-001*'"verdicts": 0'*) verdict '{"command":["sh","t/all"],"exit_code":7}' ;;
+*) verdict "$good" ;;
+esac"#;
 
 /// Bytes are changed at the ends of this many equal parts of each file. Every single byte is tried
 /// where the ledger itself is tested; here it is whether the command asks it.
 const PARTS: usize = 4;
 
-/// What kind of transition an event is: numbers and hashes do not matter.
-fn transition(line: &str) -> String {
+/// What kind of transition an event is: numbers and hashes do not matter, whether something was
+/// found wrong does, and whether the second story is being mended.
+fn transition(line: &str, mends: &mut bool) -> String {
     let value: serde_json::Value = serde_json::from_str(line).expect("an event");
     let event = &value["event"];
     let text = |name: &str| event[name].to_string();
     let (kind, scope) = (text("kind"), text("scope"));
-    format!("{kind} {scope} {} {} {}", text("step"), text("role"), text("story"))
+    *mends |= kind.contains("fix-issued");
+    let wrong = event["findings"].as_array().is_some_and(|all| !all.is_empty());
+    let refuted = event["refuted"].is_string();
+    let again = *mends && scope.contains("US-002");
+    let (step, role, story) = (text("step"), text("role"), text("story"));
+    format!("{kind} {scope} {step} {role} {story} {wrong} {refuted} {again}")
 }
 
 fn criteria(bench: &Bench) -> BTreeSet<String> {
@@ -35,18 +54,18 @@ fn criteria(bench: &Bench) -> BTreeSet<String> {
 
 #[test]
 fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
-    let whole = Bench::new(THREE, WORK, JUDGE);
+    let whole = Bench::new(THREE, WORK_TWICE, JUDGE_TWICE);
     assert_eq!(whole.run(&[]).code, Some(0));
-    let bench = Bench::new(THREE, WORK, JUDGE);
+    let bench = Bench::new(THREE, WORK_TWICE, JUDGE_TWICE);
     let agent = format!("command:sh {}", bench.path(".assay/desk/small/agent.sh"));
     let args = ["run", "small", "--worker", &agent, "--verifier", &agent, "--format", "json"];
     let mut killed: BTreeSet<String> = BTreeSet::new();
-    let mut ended = None;
+    let (mut ended, mut mends) = (None, false);
     for _ in 0..LEADERS_MAX {
         let mut leader = bench.desk(&args).stdout(Stdio::piped()).spawn().expect("assay runs");
         let mut lines = BufReader::new(leader.stdout.take().expect("a pipe")).lines();
         let due = lines.find_map(|line| {
-            let transition = transition(&line.expect("a line"));
+            let transition = transition(&line.expect("a line"), &mut mends);
             killed.insert(transition.clone()).then_some(transition)
         });
         if due.is_none() {
@@ -64,7 +83,12 @@ fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
     let verified = bench.ask(&["verify", "small"]);
     assert!(verified.out.contains("every byte is what the last Leader left"), "{}", verified.out);
     assert_eq!(ended, Some(0), "{}", bench.status());
-    assert!(killed.len() >= 40, "{} transitions: {killed:#?}", killed.len());
+    assert!(killed.len() >= 60, "{} transitions: {killed:#?}", killed.len());
+    assert!(killed.iter().any(|transition| transition.contains("fix-issued")), "{killed:#?}");
+    let has = |end: &str| killed.iter().any(|transition| transition.ends_with(end));
+    assert!(has(" true false"), "a refuted verdict: {killed:#?}");
+    assert!(has(" true false false"), "a claim that fails: {killed:#?}");
+    assert!(has(" false false true"), "what is mended: {killed:#?}");
     assert_eq!(criteria(&bench), criteria(&whole));
     assert_eq!(criteria(&bench).len(), 3);
     once_each(&bench);
@@ -73,7 +97,7 @@ fn killed_at_every_transition_a_campaign_ends_as_if_it_had_not_been() {
 /// No agent run is repeated whose outcome was written down, and none is skipped.
 fn once_each(bench: &Bench) {
     let log = bench.ask(&["log", "small", "--format", "json"]);
-    let (mut out, mut accepted) = (None, BTreeSet::new());
+    let (mut out, mut accepted) = (None, BTreeMap::new());
     for line in log.out.lines() {
         let value: serde_json::Value = serde_json::from_str(line).expect("an event");
         let event = &value["event"];
@@ -87,13 +111,19 @@ fn once_each(bench: &Bench) {
                 let dispatch = out.take().expect("somebody was out");
                 assert_eq!(dispatch["run"], event["run"]);
                 let what = format!("{} {}", dispatch["role"], dispatch["scope"]);
-                assert!(accepted.insert(what), "an accepted run was repeated: {line}");
+                *accepted.entry(what).or_insert(0) += 1;
             }
             _ => {}
         }
     }
-    // Three Workers, three Verifiers, and one for the whole.
+    // Three Workers, three Verifiers, and one for the whole; those who were wrong once came twice.
     assert_eq!(accepted.len(), 7, "{accepted:?}");
+    for (what, runs) in &accepted {
+        let wrong_once = what.contains("worker") && what.contains("US-002")
+            || what.contains("verifier") && what.contains("US-001");
+        let wanted = if wrong_once { 2 } else { 1 };
+        assert_eq!(*runs, wanted, "{what}: {accepted:?}");
+    }
 }
 
 #[test]

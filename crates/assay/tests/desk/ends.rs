@@ -63,20 +63,31 @@ fn a_campaign_that_runs_out_of_budget_is_a_timeout_and_exits_with_2() {
 }
 
 #[test]
-fn critical_work_that_changes_no_source_has_no_mutation_evidence() {
+fn critical_work_needs_mutation_evidence_with_figures() {
     let critical = Wish { risk: "CRITICAL", ..USUAL };
     let only_tests = "work; git checkout -q n1; commit; sign";
-    for (tool, passes) in [("", false), ("mutation = { run = [\"sh\", \"t/all\"] }\n", true)] {
+    let tool = "mutation = { run = [\"sh\", \"mutate\"] }\n";
+    let enough = "echo '{\"caught\":3,\"missed\":2,\"unviable\":1}' > mutants.json";
+    let strict = format!("{tool}mutants_percent = 61\n");
+    for (tool, mutate, passes, said) in [
+        ("", "", false, "no source was changed"),
+        (tool, "sh t/all", false, "wrote no mutants.json"),
+        (tool, "echo '{\"caught\":0,\"missed\":0}' > mutants.json", false, "no mutant was tried"),
+        (tool, enough, true, "3 of 5 mutants caught (60 %), 2 missed, 0 timeouts, 1 unviable"),
+        (&strict, enough, false, "at least 61 % have to be caught"),
+        (tool, &format!("{enough}; exit 1"), false, "has exit code 1, expected is 0"),
+    ] {
         let bench = Bench::new(critical, only_tests, JUDGE);
         bench.write("n1", "#!/bin/sh\n[ $# -eq 0 ] || exit 3\necho 1\n");
-        bench.git(&["add", "n1"]);
+        bench.write("mutate", mutate);
+        bench.git(&["add", "n1", "mutate"]);
         bench.git(&["commit", "-qm", "It is there"]);
         bench.edit("risk =", "existing = { \"AC-1\" = \"it was there\" }\nrisk =");
         bench.edit("tests = [", &format!("{tool}tests = ["));
         let ended = bench.run(&[]);
-        assert_eq!(ended.code == Some(0), passes, "{}{}", ended.out, ended.err);
-        let said = ended.out.contains("no source was changed");
-        assert_eq!(said, !passes, "{}", ended.out);
+        assert_eq!(ended.code == Some(0), passes, "{mutate}: {}{}", ended.out, ended.err);
+        assert!(ended.out.contains(said), "{said}: {}", ended.out);
+        assert_eq!(bench.ask(&["verify", "small"]).code, Some(0), "{mutate}");
     }
 }
 

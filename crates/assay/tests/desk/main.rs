@@ -10,6 +10,7 @@ mod ends;
 mod leftovers;
 mod lies;
 mod listing;
+mod meanwhile;
 mod persons;
 mod settings;
 mod unseen;

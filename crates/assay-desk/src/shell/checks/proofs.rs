@@ -8,7 +8,7 @@ use crate::contract::{CommandSpec, Contract, Story};
 use crate::event::{Scope, Step};
 use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
-use crate::gate::{Finding, Severity, diff, glob, hunks, symbols, tests};
+use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, symbols, tests};
 use crate::results::Results;
 use crate::shell::{dispatch, trees};
 use crate::state::{Gate, all_existing};
@@ -239,9 +239,8 @@ impl Leader<'_> {
         let Some(story) = story_of(contract, &gate.scope) else {
             return Ok(Outcome::default());
         };
-        if let Some(spec) = &contract.settings.mutation {
-            let seen = self.seen(contract, gate, spec)?;
-            return Ok(judged(&format!("{}/mutation", story.id), spec, seen));
+        if let Some(tool) = mutants::Tool::of(&contract.settings) {
+            return self.mutants(contract, gate, story, &tool);
         }
         let text = self.diff(&gate.red.commit, &gate.at.commit)?;
         let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
@@ -265,6 +264,26 @@ impl Leader<'_> {
         let tried = taken.noticed + taken.unnoticed.len();
         outcome.note = format!("{tried} of {} changes taken back, one at a time", changes.len());
         outcome.findings = hunks::judged(&story.id, &taken);
+        Ok(outcome)
+    }
+
+    /// What a mutation tool of the contract found, by what it wrote.
+    fn mutants(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        story: &Story,
+        tool: &mutants::Tool,
+    ) -> Result<Outcome, LeaderError> {
+        let seen = self.seen(contract, gate, &tool.command)?;
+        let file = seen.evidence.file.as_ref().map(|name| self.campaign.blob(name)).transpose()?;
+        let about = format!("{}/mutation", story.id);
+        let ended = tool.ended(seen.evidence.exit);
+        let mut outcome = judged(&about, &ended, seen);
+        match tool.judged(file.as_deref()) {
+            Ok(found) => outcome.note = format!("{}, {found}", outcome.note),
+            Err(why) => outcome.findings.push(Finding::new(about, Severity::Critical, why)),
+        }
         Ok(outcome)
     }
 

@@ -56,6 +56,11 @@ impl Read {
         Ok(())
     }
 
+    /// Looks again, after something was given on the command line.
+    pub(super) fn again(&mut self) {
+        self.complaints = remarks(&self.contract, &self.scores);
+    }
+
     /// Keeps what readers took away from a contract before, where its words are the same.
     pub(super) fn keep_lower(&mut self, old: &Contract, before: &[Score]) {
         let same = |criterion: &str| {

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use assay_agent::{Helper, Sandbox};
 use assay_desk::contract::{Agents, Score};
 use assay_desk::event::{Amended, Event, Terminal};
-use assay_desk::shell::{Campaign, Processes};
+use assay_desk::shell::{Campaign, Desk, Processes};
 use assay_desk::state::{Phase, State};
 use std::path::Path;
 
@@ -52,6 +52,7 @@ pub(super) fn amend(args: &DeskAmendArgs) -> Result<Exit, Trouble> {
         "scores": amended.scores,
     });
     campaign.record(Event::Amended(Box::new(amended)), vec![blob]).map_err(campaign_trouble)?;
+    project(&campaign, &desk)?;
     let after = verified(&campaign);
     if output.format == OutputFormat::Json {
         let mut said = said;
@@ -85,6 +86,12 @@ fn called_back(campaign: &mut Campaign) -> Result<(), Trouble> {
         campaign.record(Event::Lost { run }, Vec::new()).map_err(campaign_trouble)?;
     }
     Ok(())
+}
+
+/// What people and scripts read says what was decided.
+fn project(campaign: &Campaign, desk: &Desk) -> Result<(), Trouble> {
+    let home = desk.home();
+    campaign.project(desk).map_err(|error| Trouble::unavailable(home, "write", &error))
 }
 
 fn verified(campaign: &Campaign) -> usize {
@@ -130,6 +137,7 @@ pub(super) fn abort(slug: &str, why: &str, format: OutputFormat) -> Result<Exit,
     called_back(&mut campaign)?;
     let terminal = Terminal::Aborted { reason: why.to_string() };
     campaign.record(Event::Ended(terminal), Vec::new()).map_err(campaign_trouble)?;
+    project(&campaign, &desk)?;
     match format {
         OutputFormat::Json => {
             let value = serde_json::json!({ "slug": slug, "phase": "ABORTED", "why": why });

@@ -6,9 +6,9 @@ use super::{campaign_trouble, desk, git, missing};
 use crate::args::OutputFormat;
 use crate::exit::Exit;
 use assay_desk::event::Event;
-use assay_desk::shell::{self, CampaignError, Desk, Recorded, fold};
+use assay_desk::shell::{self, Campaign, CampaignError, Desk, Recorded, fold};
 use assay_desk::state::{Phase, State};
-use assay_ledger::{LedgerError, Reader};
+use assay_ledger::{LedgerError, Reader, Seal};
 use std::path::Path;
 
 /// Reads a record that somebody may be writing.
@@ -187,10 +187,16 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
         }
     };
     let holds = audit.wrong.is_empty();
+    let seal = match audit.sealed {
+        true => Sealed::Before,
+        false if holds && sealed_now(&desk) => Sealed::Now,
+        false => Sealed::No,
+    };
     if format == OutputFormat::Json {
         let value = serde_json::json!({
             "holds": holds, "events": audit.events, "blobs": audit.blobs, "head": audit.head,
-            "sealed": audit.sealed, "recomputed": audit.recomputed,
+            "sealed": audit.sealed, "sealed_now": seal == Sealed::Now,
+            "recomputed": audit.recomputed,
             "terminal": audit.terminal, "wrong": audit.wrong,
         });
         anstream::println!("{value}");
@@ -204,7 +210,7 @@ pub(super) fn verify(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> 
             audit.blobs,
             audit.recomputed
         );
-        anstream::println!("         {}", covered(audit.sealed));
+        anstream::println!("         {}", covered(seal));
         for wrong in &audit.wrong {
             anstream::println!("         {wrong}");
         }
@@ -224,11 +230,33 @@ fn is_broken(error: &CampaignError) -> bool {
     }
 }
 
+/// Whether every byte of a record counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sealed {
+    /// The last Leader sealed it, and nothing was changed since.
+    Before,
+    /// It was killed; what it left holds, and was sealed after that was found.
+    Now,
+    /// A Leader runs, or it cannot be written here.
+    No,
+}
+
+/// Seals what a killed Leader left, if nobody leads. Whoever opens a record checks chain and
+/// evidence under the lock, and seals it by closing it; where that cannot be, it stays as it is.
+fn sealed_now(desk: &Desk) -> bool {
+    let opened = Campaign::open(desk).map(drop);
+    opened.is_ok() && assay_ledger::verify(&desk.ledger()).is_ok_and(|v| v.seal == Seal::Whole)
+}
+
 /// What was compared.
-fn covered(sealed: bool) -> &'static str {
-    match sealed {
-        true => "every byte is what the last Leader left",
-        false => {
+fn covered(seal: Sealed) -> &'static str {
+    match seal {
+        Sealed::Before => "every byte is what the last Leader left",
+        Sealed::Now => {
+            "it was not sealed (a Leader was killed): what the events say was checked, unused \
+             bytes were not; it is sealed now, and every byte counts from here on"
+        }
+        Sealed::No => {
             "not sealed (a Leader runs, or was killed): what the events say was checked, unused \
              bytes were not"
         }

@@ -55,6 +55,9 @@ pub(super) fn run_in(
     }
     let begun = campaign.state().is_some();
     let mut screen = Lines::new(args.output.format);
+    if campaign.state().is_some_and(|state| !matches!(state.phase, Phase::Ended(_))) {
+        screen.goes_on(&args.slug, &engines.protection());
+    }
     let mut leader = Leader::new(desk, campaign, &engines, &mut screen);
     if !begun {
         begin(desk, args, &engines, &mut leader)?;
@@ -141,6 +144,7 @@ fn begin(
     let mut read = contract::read(&desk.contract())?;
     same_slug(desk, &read)?;
     override_agents(&mut read.contract.settings.agents, args);
+    read.again();
     usable(engines, &read.contract)?;
     read.scored(args.score.as_deref())?;
     if args.output.format == OutputFormat::Human {

@@ -26,6 +26,18 @@ impl Lines {
         Lines { format, begun: Instant::now(), last: None, live, drawn: false }
     }
 
+    /// Says that a campaign goes on, and what protects this run of it. Programs read events on
+    /// standard output, and this is none.
+    pub(super) fn goes_on(&mut self, slug: &str, protection: &str) {
+        match self.format {
+            OutputFormat::Json => anstream::eprintln!("goes on   {slug}; {protection}"),
+            OutputFormat::Human => {
+                let elapsed = self.begun.elapsed().as_secs_f64();
+                anstream::println!("{elapsed:>7.1}s  goes on   {slug}; {protection}");
+            }
+        }
+    }
+
     fn wipe(&mut self) {
         if std::mem::take(&mut self.drawn) {
             anstream::eprint!("\r\x1b[2K");
@@ -101,8 +113,13 @@ pub(super) fn line(entry: &Recorded, state: &State) -> String {
             let void = returned.void.as_ref().map_or(String::new(), |v| format!("; void: {v}"));
             let tampered = returned.tampered.first();
             let tampered = tampered.map_or(String::new(), |t| format!("; TAMPERED: {t}"));
+            let others = returned.elsewhere.first();
+            let others = others.map_or(String::new(), |t| format!("; by somebody else {t}"));
             let seconds = returned.ms / 1000;
-            format!("returned  {:?} after {seconds} s, {what}{void}{tampered}", returned.outcome)
+            format!(
+                "returned  {:?} after {seconds} s, {what}{void}{tampered}{others}",
+                returned.outcome
+            )
         }
         Event::Lost { run } => format!("lost      run {run}: the Leader died meanwhile"),
         Event::Checked(checked) => {
