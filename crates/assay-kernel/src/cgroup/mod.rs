@@ -24,9 +24,11 @@
 //! Groups are called after the directory of their run, so what a killed process left is found
 //! without a record of it: [`leftovers`] and [`clear`].
 //!
-//! In version 2 a controller is switched on for the groups beside ours as well, and stays on: that
-//! limits nobody by itself.
+//! In version 2 all controllers of a node are steered in one group, because a process is in one
+//! only. A controller is switched on for the groups beside ours as well, and stays on: that limits
+//! nobody by itself.
 
+mod choice;
 mod disk;
 mod error;
 mod freezer;

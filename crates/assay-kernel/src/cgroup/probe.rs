@@ -1,4 +1,4 @@
-//! What can be limited here, found out by doing it to a group that is empty.
+//! What can be limited here, found out by doing it to a group that nobody needs.
 
 use super::Controller;
 use super::disk::WriteLimit;
@@ -10,7 +10,9 @@ use super::limits::CoreShare;
 use crate::device::Device;
 use crate::hold::{Hold, hold_directory, own_name};
 use std::fs::File;
+use std::io;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// More than any machine has, so that trying it is never what fails.
@@ -99,12 +101,43 @@ fn try_writes(group: &Group, disks: &[Device]) -> Result<(), CgroupError> {
     tried
 }
 
+/// What a process that was put into the group says of where it is.
+fn words_of_one_inside(group: &Group, controller: Controller) -> Result<String, CgroupError> {
+    let said = |program: &str| {
+        let mut command = Command::new(program);
+        group.join_on_exec(command.arg("/proc/self/cgroup").stdin(Stdio::null()))?;
+        let why = |error: io::Error| {
+            let why = format!("no process can be put into a group to try it: {program}: {error}");
+            CgroupError::Absent { controller, why }
+        };
+        let output = command.output().map_err(why)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    // A PATH without it is no reason to go without groups.
+    said("cat").or_else(|_: CgroupError| said("/bin/cat"))
+}
+
+/// A limit binds nobody if processes are put elsewhere than where it is written: so one that was
+/// put into the group has to be found where the controller is steered.
+fn is_in(group: &Group, controller: Controller, words: &str) -> Result<(), CgroupError> {
+    let place = group.place(controller)?;
+    let all = Hierarchies::as_seen_by(words)?;
+    let found = &all.with(controller)?.own;
+    if *found == place.directory {
+        return Ok(());
+    }
+    let (wanted, found) = (place.directory.display(), found.display());
+    let why = format!("a process that was put into {wanted} is in {found}");
+    Err(CgroupError::Absent { controller, why })
+}
+
 fn attempt(
     group: &Group,
     controller: Controller,
     device: Option<Device>,
 ) -> Result<Version, CgroupError> {
     let version = group.place(controller)?.version;
+    is_in(group, controller, &words_of_one_inside(group, controller)?)?;
     match controller {
         Controller::Cpu => {
             group.limit_cpu(CoreShare::percent(100).expect("it is more than nothing"))?;
@@ -126,4 +159,27 @@ fn attempt(
         }
     }
     Ok(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_elsewhere_is_not_taken_for_one_in_the_group() {
+        let group = match held_group() {
+            Ok((group, _held)) => group,
+            Err(error) => {
+                eprintln!("SKIPPED: no control groups here: {error}");
+                return;
+            }
+        };
+        let own = std::fs::read_to_string("/proc/self/cgroup").expect("readable");
+        for (controller, _) in group.controllers() {
+            let inside = words_of_one_inside(&group, controller).expect("it can be started");
+            is_in(&group, controller, &inside).expect("it was put there");
+            let error = is_in(&group, controller, &own).expect_err("this process was not");
+            assert!(error.to_string().contains("a process that was put into"), "{error}");
+        }
+    }
 }

@@ -21,18 +21,12 @@ pub fn probe() -> Vec<Fact> {
         hub.run(|| Links::open()?.bridge("probe", 1000))?;
         Bridge::start(&hub, 2).map(|_| ())
     });
-    let netem = Space::create().and_then(|space| space.run(|| Links::open()?.try_netem()));
     vec![
         fact(CABLES, cable, "load the kernel's module `veth`"),
         fact(
             BRIDGES,
             bridge,
             "load the kernel's modules `bridge` and `nf_tables`, or use the switch as the hub",
-        ),
-        fact(
-            "delays by the kernel (netem)",
-            netem,
-            "nothing here needs it: the switch delays by itself",
         ),
     ]
 }

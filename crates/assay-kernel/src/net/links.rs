@@ -16,7 +16,6 @@ const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
 const RTM_NEWADDR: u16 = 20;
 const RTM_NEWNEIGH: u16 = 28;
-const RTM_NEWQDISC: u16 = 36;
 const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MASTER: u16 = 10;
@@ -32,8 +31,6 @@ const NDA_LLADDR: u16 = 2;
 const NUD_NOARP: u16 = 0x40;
 const NUD_PERMANENT: u16 = 0x80;
 const NTF_MASTER: u8 = 4;
-const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
 const AF_INET: u8 = 2;
 const AF_BRIDGE: u8 = 7;
 const IFF_UP: u32 = 1;
@@ -137,20 +134,6 @@ impl Links {
 
     pub(super) fn delete(&mut self, index: u32) -> io::Result<()> {
         self.0.request(Message::new(RTM_DELLINK, 0, &link_header(index, 0)))
-    }
-
-    /// Tries whether the kernel can delay packets by itself.
-    pub(super) fn try_netem(&mut self) -> io::Result<()> {
-        let mut header = [0; 20];
-        header[4..8].copy_from_slice(&LOOPBACK_INDEX.to_ne_bytes());
-        header[12..16].copy_from_slice(&u32::MAX.to_ne_bytes());
-        // latency, limit, loss, gap, duplicate, jitter: no delay, a queue of 1000 packets.
-        let mut options = [0; 24];
-        options[4..8].copy_from_slice(&1000_u32.to_ne_bytes());
-        let message = Message::new(RTM_NEWQDISC, CREATE, &header)
-            .text(TCA_KIND, "netem")
-            .attr(TCA_OPTIONS, &options);
-        self.0.request(message)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::spec::{PackageSpec, ReleaseSpec};
 use std::path::{Path, PathBuf};
 
 /// Where Debian keeps account of what is installed.
-const ACCOUNT: &str = "/var/lib/dpkg";
+pub(super) const ACCOUNT: &str = "/var/lib/dpkg";
 
 /// A release that is installed where its packages put it, if it is whole.
 pub(crate) fn installed(release: &ReleaseSpec) -> Option<Programs> {
@@ -41,14 +41,18 @@ fn of_packages(release: &ReleaseSpec, account: &Path) -> Option<PathBuf> {
 
 /// Whether the account has a package as installed, in a version that is meant.
 fn is_installed(status: &str, wanted: &PackageSpec) -> bool {
-    status.split("\n\n").any(|package| {
+    version_in(status, wanted.name()).is_some_and(|version| wanted.means(version))
+}
+
+/// The version of a package that the account has as installed.
+pub(super) fn version_in<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.split("\n\n").find_map(|package| {
         let says = |field: &str| {
             let mut fields = package.lines().filter_map(|line| line.split_once(": "));
             fields.find(|(key, _)| *key == field).map(|(_, value)| value)
         };
-        says("Package") == Some(wanted.name())
-            && says("Status") == Some("install ok installed")
-            && says("Version").is_some_and(|version| wanted.means(version))
+        let is_it = says("Package") == Some(name) && says("Status") == Some("install ok installed");
+        is_it.then(|| says("Version")).flatten()
     })
 }
 

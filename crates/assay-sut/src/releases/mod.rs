@@ -6,9 +6,11 @@
 
 mod fetch;
 mod installed;
+mod versions;
 
 pub use fetch::get;
 pub(crate) use installed::{installed, on_path};
+pub(crate) use versions::versions;
 
 use crate::spec::{ReleaseSpec, SystemSpec};
 use std::path::{Path, PathBuf};

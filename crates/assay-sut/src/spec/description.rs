@@ -89,7 +89,7 @@ pub(crate) struct PinnedPackage {
 }
 
 impl PackageSpec {
-    fn is_pinned(&self) -> bool {
+    pub(crate) fn is_pinned(&self) -> bool {
         match self {
             PackageSpec::Name(_) => false,
             PackageSpec::Pinned(pinned) => {

@@ -112,6 +112,11 @@ impl SystemSpec {
         crate::cluster::programs(self, &options).is_ok()
     }
 
+    /// The packages of a release that run here, each with its version; none if nobody knows.
+    pub fn versions(&self, release: &str) -> Vec<String> {
+        crate::releases::versions(self, release)
+    }
+
     /// How many nodes it has unless somebody says otherwise.
     pub fn nodes_default(&self) -> usize {
         self.described.nodes.default

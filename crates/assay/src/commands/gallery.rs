@@ -1,6 +1,6 @@
 //! `assay gallery`: published findings, shown again on this machine.
 
-use super::run::{BuiltIn, Stop, built_in};
+use super::run::{BuiltIn, Stop, built_in, heal_killed};
 use super::{Trouble, systems, write_whole};
 use crate::args::{GalleryCommand, GalleryListArgs, GalleryRunArgs, OutputFormat};
 use crate::exit::Exit;
@@ -64,6 +64,7 @@ fn run_entries(args: &GalleryRunArgs) -> Result<Exit, Trouble> {
         entries.extend(GALLERY);
     }
     let stop = Stop::listen()?;
+    heal_killed(&args.sessions);
     let mut twins = Vec::new();
     let path = table_path(&args.sessions);
     let unfetched: Vec<Option<Trouble>> =

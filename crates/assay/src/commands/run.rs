@@ -108,7 +108,7 @@ pub fn run(args: &RunArgs) -> Exit {
 
 /// A fault that a killed run has left on does not stay in its directory: it is undone before
 /// another run begins, and told.
-fn heal_killed(sessions: &Path) {
+pub(super) fn heal_killed(sessions: &Path) {
     for (run, line) in assay_runner::heal::heal_sessions(sessions) {
         anstream::eprintln!("healed what a killed run left, {}: {line}", run.display());
     }

@@ -1,12 +1,12 @@
 //! `kill -9` in the middle of a fault: what is left is undone, and the run is taken up.
 
 use crate::support::{
-    Running, cut_off_plan, events, in_state, nothing_is_left_of, pause_plan, replaced, run,
+    Running, assay, cut_off_plan, events, in_state, nothing_is_left_of, pause_plan, replaced, run,
     scratch, text, write,
 };
 use assay_nemesis::ProcessState;
 use rustix::process::Signal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Kills a run when a fault is on in its second trial.
 fn killed_in_a(fault: &str, plan: &str, scratch: &Path) -> Running {
@@ -92,19 +92,39 @@ fn a_killed_run_is_taken_up_without_healing_first() {
     assert!(healed(": killed") >= 2, "{events:#?}");
 }
 
-#[test]
-fn the_next_run_undoes_what_a_killed_one_has_left_beside_it() {
-    let scratch = scratch();
-    let sessions = scratch.path().join("sessions");
+/// A run that was killed in a pause, and the directory of the sessions it is one of.
+fn killed_in_a_session(scratch: &Path) -> (Running, PathBuf) {
+    let sessions = scratch.join("sessions");
     let mut running = Running::start(&sessions.join("topic"), &pause_plan());
     assert!(running.until_a_fault("pause"), "somebody is frozen");
     running.signal(Signal::KILL);
     assert_eq!(running.end(), None, "it was killed");
+    (running, sessions)
+}
+
+#[test]
+fn the_next_run_undoes_what_a_killed_one_has_left_beside_it() {
+    let scratch = scratch();
+    let (running, sessions) = killed_in_a_session(scratch.path());
     // A plan of a system that nobody has: it is over before anything starts.
     let absent = replaced(&pause_plan(), "name = \"kv\"", "name = \"absent\"");
     let absent = write(scratch.path(), "absent.md", &absent);
     let next = run(&["run", text(&absent), "--sessions", text(&sessions)]);
     assert_eq!(next.code, Some(2), "{next:#?}");
     assert!(next.err.contains("healed what a killed run left, "), "{next:#?}");
+    nothing_is_left_of(&running.directory);
+}
+
+#[test]
+fn a_run_of_the_gallery_undoes_what_a_killed_one_has_left_beside_it() {
+    let scratch = scratch();
+    let (running, sessions) = killed_in_a_session(scratch.path());
+    // Nothing can be fetched: it is over before anything starts.
+    let nowhere = scratch.path().join("nowhere");
+    let words = ["gallery", "run", "etcd-lost-writes", "--sessions", text(&sessions)];
+    let mut next = assay(&words);
+    let next = next.env("PATH", &nowhere).env("ASSAY_CACHE", &nowhere).output().expect("it runs");
+    let said = String::from_utf8_lossy(&next.stderr);
+    assert!(said.contains("healed what a killed run left, "), "{next:#?}");
     nothing_is_left_of(&running.directory);
 }

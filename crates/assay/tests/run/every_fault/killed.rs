@@ -61,6 +61,7 @@ fn problem(case: &Case) -> Option<String> {
         let events = crate::support::events(&running.directory);
         return (!lacks).then(|| format!("{} never began: {result:#} {events:#?}", case.fault));
     }
+    let during = left_of(&running.directory);
     running.signal(Signal::KILL);
     let ended = running.end();
     let before = left_of(&running.directory);
@@ -73,14 +74,8 @@ fn problem(case: &Case) -> Option<String> {
     }
     let healed = run(&["heal", text(&running.directory)]);
     let after = left_of(&running.directory);
-    let gear_outlived = match case.fault {
-        "fsync-loss" | "fs-readonly" => !before.disks.is_empty(),
-        "cg-freeze" | "cpu-quota" | "memory-limit" => !before.groups.is_empty(),
-        "slow-disk" => !before.disks.is_empty() && !before.groups.is_empty(),
-        _ => true,
-    };
-    let fine =
-        ended.is_none() && gear_outlived && healed.code == Some(0) && after == Left::default();
+    let seen = was_seen(case, &during, &before);
+    let fine = ended.is_none() && seen && healed.code == Some(0) && after == Left::default();
     let name = format!("{} on {}", case.fault, case.network);
     eprintln!(
         "{name}: {} processes, {} disks, {} groups before healing",
@@ -88,7 +83,29 @@ fn problem(case: &Case) -> Option<String> {
         before.disks.len(),
         before.groups.len()
     );
-    (!fine).then(|| format!("{name}: {ended:?} {before:#?} {healed:#?} {after:#?}"))
+    let all = || format!("{ended:?} {during:#?} {before:#?} {healed:#?} {after:#?}");
+    (!fine).then(|| format!("{name}: {}", all()))
+}
+
+/// Whether there was something to be left of everything the fault has: whoever looks and sees
+/// nothing would find nothing afterwards, either.
+fn was_seen(case: &Case, during: &Left, before: &Left) -> bool {
+    let gear = match case.fault {
+        "fsync-loss" | "fs-readonly" | "disk-full" => !before.disks.is_empty(),
+        "cg-freeze" | "cpu-quota" | "memory-limit" => !before.groups.is_empty(),
+        "slow-disk" => !before.disks.is_empty() && !before.groups.is_empty(),
+        _ => true,
+    };
+    let others = match (case.network, case.fault) {
+        // All nodes may be down at the moment of the kill, and their disks are not.
+        ("proxies", "fsync-loss") => true,
+        // Nodes outlive the harness.
+        ("proxies", _) => !before.processes.is_empty(),
+        // Namespaces end with the harness, and rules with them: they were there until then, one for
+        // each node, with the harness and the nodes.
+        _ => during.networks.len() >= 3 && during.processes.len() > 3,
+    };
+    gear && others
 }
 
 #[test]

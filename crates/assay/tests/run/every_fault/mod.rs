@@ -62,6 +62,9 @@ const fn case(
 const RESTARTS: &str = "restarts >= 1 within 6s";
 /// Nearly as long as faults last: machines under load are silent for a while, too.
 const SILENT: &str = "heartbeat-gap >= 2200ms within 5s";
+/// What a busy machine cannot say: the injector counts bytes and stops of a decoy, too.
+const FULL: &str = "log(\"No space left on device\") >= 1 within 5s";
+const RESUMED: &str = "log(\"goes on after a stop\") >= 1 within 8s";
 const AGAIN: &str = "reconnects >= 1 within 5s";
 /// What nodes count, not a latency: on a busy machine that may be long before the fault, too.
 const SLOW: &str = "metric(\"slow-peer-calls\") >= 1 within 5s";
@@ -91,7 +94,7 @@ const CASES: [Case; 55] = [
         Nothing,
     ),
     case(("pause", "proxies", "follower"), "", ("stopped >= 1", SILENT), Nothing),
-    case(("pause", "proxies", "follower"), "", ("stopped >= 2", SILENT), Keeper),
+    case(("pause", "proxies", "follower"), "", ("stopped >= 2", RESUMED), Keeper),
     case(("cg-freeze", "proxies", "follower"), "", ("frozen >= 1", SILENT), Nothing),
     case(("cpu-quota", "proxies", "all"), "percent = 2", ("throttled >= 1", SLOW), Nothing),
     case(
@@ -180,7 +183,7 @@ const CASES: [Case; 55] = [
     ),
     case(("rate", "switch", "leader"), "rate = 20000", (DELAYED, SLOW), Nothing),
     case(("slow-follower", "switch", "leader"), "delay = \"60ms\"", (DELAYED, SLOW), Nothing),
-    case(("disk-full", "proxies", "n3"), "", ("changed-bytes >= 1", SILENT), Nothing),
+    case(("disk-full", "proxies", "n3"), "", ("changed-bytes >= 1", FULL), Nothing),
     case(
         ("fsync-loss", "proxies", "all"),
         "",
@@ -288,7 +291,7 @@ fn plan(case: &Case) -> String {
         // Taking memory takes time.
         Greed | Glutton => 3500,
         // A disk is filled first, and a node notices when it writes next.
-        _ if case.victim == SILENT => 4_000,
+        _ if [SILENT, FULL].contains(&case.victim) => 4_000,
         _ => 1200,
     };
     let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));
