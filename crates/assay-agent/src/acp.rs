@@ -7,13 +7,15 @@
 
 use crate::event::{AgentEvent, RateLimit, Usage, call_id, shortened};
 use crate::streams::Heard;
+use crate::task::Attachment;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    ContentBlock, InitializeRequest, NewSessionRequest, PermissionOptionKind, PromptRequest,
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    BlobResourceContents, ContentBlock, EmbeddedResource, EmbeddedResourceResource, ImageContent,
+    InitializeRequest, NewSessionRequest, PermissionOptionKind, PromptCapabilities, PromptRequest,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ResourceLink,
     SelectedPermissionOutcome, SessionNotification, SessionUpdate, StopReason, TextContent,
-    ToolCallId, ToolCallStatus, UsageUpdate,
+    TextResourceContents, ToolCallId, ToolCallStatus, UsageUpdate,
 };
 use agent_client_protocol::{Agent, Client, Error, Lines};
 use futures::StreamExt;
@@ -44,9 +46,54 @@ const MILLIS: [&str; 3] = ["retry_after_ms", "retryAfterMs", "retry_after_millis
 /// What an error without data, or with nothing but a text, has to say in so many words.
 const LATER_WORDS: [&str; 3] = ["429 too many requests", "rate limit exceeded", "529 overloaded"];
 
+/// What an agent is told.
+pub(crate) struct Prompt {
+    pub text: String,
+    pub attachments: Vec<Attachment>,
+}
+
+impl Prompt {
+    /// As blocks, if the agent takes such.
+    fn blocks(self, takes: &PromptCapabilities) -> Result<Vec<ContentBlock>, Error> {
+        let text = |text: String| ContentBlock::Text(TextContent::new(text));
+        let resource = |one| Ok(ContentBlock::Resource(EmbeddedResource::new(one)));
+        let refused = |what: &str| {
+            let why = format!("the message has {what}, and this agent does not take any");
+            Err(Error::invalid_request().data(why))
+        };
+        let attached = |attachment: Attachment| match attachment {
+            Attachment::Image { data, mime_type } if takes.image => {
+                Ok(ContentBlock::Image(ImageContent::new(data, mime_type)))
+            }
+            Attachment::Image { .. } => refused("an image"),
+            Attachment::Text { name, text } if takes.embedded_context => {
+                let contents = TextResourceContents::new(text, uri(&name));
+                let contents = contents.mime_type("text/plain".to_string());
+                resource(EmbeddedResourceResource::TextResourceContents(contents))
+            }
+            Attachment::Text { name, text: words } => Ok(text(format!("{name}:\n\n{words}"))),
+            Attachment::Blob { name, data, mime_type } if takes.embedded_context => {
+                let contents = BlobResourceContents::new(data, uri(&name)).mime_type(mime_type);
+                resource(EmbeddedResourceResource::BlobResourceContents(contents))
+            }
+            Attachment::Blob { .. } => refused("a document that is no text"),
+            // All agents take these.
+            Attachment::Link { uri } => {
+                Ok(ContentBlock::ResourceLink(ResourceLink::new(uri.clone(), uri)))
+            }
+        };
+        let first = Some(self.text).filter(|text| !text.is_empty()).map(|words| Ok(text(words)));
+        first.into_iter().chain(self.attachments.into_iter().map(attached)).collect()
+    }
+}
+
+fn uri(name: &str) -> String {
+    format!("assay:{name}")
+}
+
 /// One conversation.
 pub(crate) struct Conversation {
-    pub prompt: String,
+    pub prompt: Prompt,
     pub work: PathBuf,
     /// Lines the agent writes.
     pub incoming: UnboundedReceiver<String>,
@@ -108,7 +155,7 @@ async fn hold(conversation: Conversation) -> Result<(), Error> {
 
 async fn take_turn(
     connection: &ConnectionTo<Agent>,
-    prompt: String,
+    prompt: Prompt,
     work: PathBuf,
     events: &SyncSender<Heard>,
 ) -> Result<(), Error> {
@@ -118,11 +165,11 @@ async fn take_turn(
         let what = "the agent does not speak version 1 of the Agent Client Protocol";
         return Err(Error::invalid_request().data(what));
     }
+    let prompt = prompt.blocks(&hello.agent_capabilities.prompt_capabilities)?;
     let session = connection.send_request(NewSessionRequest::new(work)).block_task().await?;
     let session = session.session_id;
     let started = AgentEvent::Started { session: Some(session.to_string()), model: None };
     let _unheard = events.send(Heard::Event(started));
-    let prompt = vec![ContentBlock::Text(TextContent::new(prompt))];
     let turn = connection.send_request(PromptRequest::new(session, prompt)).block_task().await?;
     let (ok, message) = match turn.stop_reason {
         StopReason::EndTurn => (true, "end of turn"),

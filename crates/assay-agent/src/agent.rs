@@ -64,6 +64,10 @@ impl ProcessAgent {
     }
 
     fn try_run(&self, task: &Task, events: &mut dyn FnMut(AgentEvent)) -> io::Result<Run> {
+        let takes_more_than_text = matches!(self.config.engine, Engine::Acp { .. });
+        if !task.attachments.is_empty() && !takes_more_than_text {
+            return Err(io::Error::other("this agent takes nothing but text"));
+        }
         std::fs::create_dir_all(&task.drop_box)?;
         std::fs::create_dir_all(&task.log)?;
         let task = &Task {

@@ -52,4 +52,4 @@ pub use keeper::{Helper, keep};
 pub use outcome::Outcome;
 pub use sandbox::{Protection, Sandbox, probe};
 pub use script::{ScriptError, play};
-pub use task::{Cancel, Limits, Task};
+pub use task::{Attachment, Cancel, Limits, Task};

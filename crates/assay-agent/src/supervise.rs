@@ -1,6 +1,6 @@
 //! A run from beginning to end: starts the keeper, listens, and holds the limits.
 
-use crate::acp::{Conversation, converse};
+use crate::acp::{Conversation, Prompt, converse};
 use crate::decode::Decode;
 use crate::event::{AgentEvent, RateLimit, Usage};
 use crate::keeper::{End, Report};
@@ -203,7 +203,8 @@ impl<'a> Listener<'a> {
                     write_lines(stdin, lines)?;
                 }
                 let (prompt, work) = (task.prompt.clone(), task.work.clone());
-                let tell = tell.clone();
+                let (attachments, tell) = (task.attachments.clone(), tell.clone());
+                let prompt = Prompt { text: prompt, attachments };
                 converse(Conversation { prompt, work, incoming, outgoing, tell })?;
             }
         }

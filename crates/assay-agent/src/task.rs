@@ -14,6 +14,11 @@ use std::time::Duration;
 pub struct Task {
     /// What to do.
     pub prompt: String,
+    /// What belongs to it and is no text: only agents that speak the protocol of [`Engine::Acp`]
+    /// can be given it, and all others are not started with it.
+    ///
+    /// [`Engine::Acp`]: crate::Engine::Acp
+    pub attachments: Vec<Attachment>,
     /// Where to do it. Has to exist.
     pub work: PathBuf,
     /// Where to hand over what was made. Made if it is not there; `$ASSAY_DROP_BOX`.
@@ -36,6 +41,39 @@ pub struct Task {
     /// How much of each of its streams is handed back in memory, in bytes, from the end: all of
     /// it, if it is as much as it may write.
     pub kept_bytes: usize,
+}
+
+/// Something that belongs to a prompt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Attachment {
+    /// An image.
+    Image {
+        /// Its bytes, in base64.
+        data: String,
+        /// Such as `image/png`.
+        mime_type: String,
+    },
+    /// A document that is text. Agents that take none get it as a part of the prompt.
+    Text {
+        /// What it is called.
+        name: String,
+        /// What it says.
+        text: String,
+    },
+    /// A document that is none.
+    Blob {
+        /// What it is called.
+        name: String,
+        /// Its bytes, in base64.
+        data: String,
+        /// Such as `application/pdf`.
+        mime_type: String,
+    },
+    /// Where the agent finds it.
+    Link {
+        /// The address.
+        uri: String,
+    },
 }
 
 /// Calls a run off, from another thread: it ends within a moment, with all that it started.
@@ -89,6 +127,7 @@ impl Task {
     pub fn new(prompt: &str, work: &Path, drop_box: &Path, log: &Path) -> Task {
         Task {
             prompt: prompt.to_string(),
+            attachments: Vec::new(),
             work: work.to_path_buf(),
             drop_box: drop_box.to_path_buf(),
             log: log.to_path_buf(),

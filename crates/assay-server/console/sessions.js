@@ -93,7 +93,8 @@ class SessionsPage {
       page: query.get("page"),
       agent_id: query.get("agent"),
       "statuses[]": query.get("status"),
-      include_archived: query.has("archived") ? "true" : undefined,
+      // What is terminated is archived, and would not be listed without.
+      include_archived: query.has("archived") || query.get("status") === "terminated" ? "true" : undefined,
     });
     await Promise.all(found.data.slice(0, ASKED_MAX).map((session) => this.#ask_waits(session)));
     return found;

@@ -6,10 +6,10 @@ use super::query::Times;
 use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::missing;
-use crate::engine::remember_interrupt;
+use crate::engine::{check_type, named_file, remember_interrupt};
 use crate::error::ApiError;
 use crate::limits::Limits;
-use crate::store::{Line, SessionKey, Unit, folder};
+use crate::store::{Line, SessionKey, Stored, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{EVENT_TYPES, Echo, Effect, Inbound, Input, Refusal, Session, prefix};
 use axum::body::Bytes;
@@ -71,13 +71,48 @@ fn check_load(
     }
 }
 
+/// Files that events name are there, and can be shown, as far as their types say. `place` is where
+/// the events stand in the request.
+fn check_files(
+    unit: &mut Unit,
+    key: &SessionKey,
+    events: &[Inbound],
+    place: &str,
+) -> Result<(), ApiError> {
+    for (index, event) in events.iter().enumerate() {
+        let content = match event {
+            Inbound::Message { content } | Inbound::Result { content, .. } => content,
+            Inbound::Interrupt | Inbound::Confirmation { .. } => continue,
+        };
+        for (number, block) in content.iter().enumerate() {
+            let Some(id) = named_file(block) else { continue };
+            let bad = |what: &str| {
+                let id: String = id.chars().take(64).collect();
+                let field = format!("{place}[{index}].content[{number}].source.file_id");
+                ApiError::invalid(format!("{field}: the file {id} {what}"))
+            };
+            // What has a slash in it would be the name of something else.
+            let found: Option<Stored> = match id.contains('/') {
+                true => None,
+                false => unit.get(&format!("{}/{}/{id}", folder::FILES, key.workspace))?,
+            };
+            let found = found.ok_or_else(|| bad("is not there"))?;
+            let mime_type = found.wire.get("mime_type").and_then(Value::as_str);
+            check_type(block, mime_type.unwrap_or_default()).map_err(bad)?;
+        }
+    }
+    Ok(())
+}
+
 /// Sends events: all of them, or none. Gives what is answered, as JSON.
 pub fn send_events(
     unit: &mut Unit,
     key: &SessionKey,
     events: Vec<Inbound>,
+    place: &str,
     limits: &Limits,
 ) -> Result<String, ApiError> {
+    check_files(unit, key, &events, place)?;
     check_load(unit, key, &events, limits)?;
     let taken = unit.step(key, &Input::Send(events))?;
     let taken = taken.map_err(|refusal| match refusal {
@@ -120,7 +155,7 @@ pub async fn send(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError>
             if unit.transaction.get(&key.at(folder::STATES))?.is_none() {
                 return Err(missing(&key.id));
             }
-            send_events(unit, &key, parse_send(&body)?, &limits)
+            send_events(unit, &key, parse_send(&body)?, "events", &limits)
         })
     });
     sent.await?.map(Reply::text)

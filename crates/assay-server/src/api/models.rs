@@ -6,13 +6,17 @@ use crate::engine::Offer;
 use crate::error::ApiError;
 use serde_json::{Value, json};
 
+const ACTIVE: &str = "active";
+/// What clients may ask for.
+const LIFECYCLES: [&str; 3] = [ACTIVE, "deprecated", "retired"];
+
 fn wire(offer: &Offer) -> Value {
     json!({
         "id": offer.id,
         "type": "model",
         "display_name": offer.display_name,
         "created_at": "2026-11-01T00:00:00.000Z",
-        "lifecycle": "active",
+        "lifecycle": ACTIVE,
         "line": null,
         "capabilities": null,
         "max_input_tokens": offer.context_tokens,
@@ -27,8 +31,17 @@ fn wire(offer: &Offer) -> Value {
 pub fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
     let limit = call.query.limit(20)?;
     let (after, before) = (call.query.one("after_id"), call.query.one("before_id"));
+    let lifecycles = call.query.all("lifecycle[]");
     call.query.finish()?;
-    let offers = app.engines.offers();
+    if let Some(unknown) = lifecycles.iter().find(|one| !LIFECYCLES.contains(&one.as_str())) {
+        let unknown: String = unknown.chars().take(64).collect();
+        let known = LIFECYCLES.join(", ");
+        let what = format!("`lifecycle[]` must be one of {known}, not `{unknown}`");
+        return Err(ApiError::invalid(what));
+    }
+    // Whatever an engine plays is active.
+    let is_shown = lifecycles.is_empty() || lifecycles.iter().any(|one| one == ACTIVE);
+    let offers = if is_shown { app.engines.offers() } else { &[] };
     let place = |id: &Option<String>| {
         id.as_ref()
             .map(|id| offers.iter().position(|offer| offer.id == *id).unwrap_or(offers.len()))

@@ -210,6 +210,7 @@ fn begin(
             // As it was made by an earlier server, perhaps.
             let config = found.wire.get("config").cloned().unwrap_or_default();
             engines.check_session(&agent, &config, &wish.vaults)?;
+            engines.check_servers(&agent, &config)?;
         }
         found => {
             let what = if found.is_some() { "is archived" } else { "not found" };
@@ -244,7 +245,7 @@ fn begin(
     unit.begin(&key)?;
     unit.put(uses(&key, &record), &())?;
     if !wish.events.is_empty() {
-        send_events(unit, &key, wish.events, limits)?;
+        send_events(unit, &key, wish.events, "initial_events", limits)?;
     }
     let state = unit.get(&key.at(folder::STATES))?.unwrap_or_default();
     Ok(wire(&record, &state, now))

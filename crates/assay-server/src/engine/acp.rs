@@ -5,6 +5,7 @@
 //! user with the network of the machine. The kernel keeps it from writing elsewhere, and from
 //! reading what is the server's and what is of other sessions.
 
+use super::attached::Loader;
 use super::host::{Host, Stop};
 use super::memory::{Entry, Message, Role, merged, recall};
 use super::options::{AcpConfig, EngineError};
@@ -13,8 +14,8 @@ use super::toolbox::cut;
 use super::{Engine, Turn};
 use crate::log::log;
 use assay_agent::{
-    Agent, AgentConfig, AgentEvent, Cancel, Helper, Hidden, Outcome, ProcessAgent, Protection, Ran,
-    Sandbox, Task, probe, probe_hiding,
+    Agent, AgentConfig, AgentEvent, Attachment, Cancel, Helper, Hidden, Outcome, ProcessAgent,
+    Protection, Ran, Sandbox, Task, probe, probe_hiding,
 };
 use assay_sandbox::ProviderKind;
 use assay_session::{ErrorKind, EventId, RetryStatus, Said, SessionError, Usage};
@@ -106,10 +107,13 @@ async fn play(
     places: Vec<PathBuf>,
     mut host: Host,
 ) -> Result<(), Stop> {
-    if host.text.trim().is_empty() {
-        let what = "this agent reads text, and the message has none".to_string();
-        return host.end(vec![failed(ErrorKind::UnknownError, what, RetryStatus::Terminal)]).await;
-    }
+    let attachments = match attachments(&host).await {
+        Ok(attachments) => attachments,
+        Err(what) => {
+            let error = failed(ErrorKind::UnknownError, what, RetryStatus::Terminal);
+            return host.end(vec![error]).await;
+        }
+    };
     let earlier = recall(&host.voice.reader, &host.voice.key, EARLIER_BYTES_MAX).await;
     let earlier = earlier.map_err(|_| Stop::Broken)?;
     let workspace = host.room.workspace().map_err(|error| {
@@ -120,14 +124,14 @@ async fn play(
     let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &host.text);
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
+    task.attachments = attachments;
     task.sandbox = sandbox;
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
     // Dropped with the turn, whatever ends it.
     let cancel = CancelOnDrop(task.cancel.clone());
     let Some(held) = host.room.hold().await else { return Err(Stop::Stale) };
     let Some(seat) = host.room.program_seat().await else { return Err(Stop::Stale) };
-    let said = Message::user(vec![json!({"type": "text", "text": host.text})]);
-    host.remember(Entry::Message(said));
+    host.remember(Entry::Message(Message::user(host.prompt.iter().map(noted).collect())));
     host.say(vec![Said::RequestStart]).await?;
     let (tell, mut heard) = channel(AHEAD_MAX);
     let (done, ran) = oneshot::channel();
@@ -154,6 +158,41 @@ async fn play(
     let ran = ran.await.map_err(|_| Stop::Broken)?;
     drop(cancel);
     listener.finish(host, &ran).await
+}
+
+/// What of the message is no text, with the files that it names.
+async fn attachments(host: &Host) -> Result<Vec<Attachment>, String> {
+    let is_other = |block: &&Value| block["type"] != "text";
+    let mut blocks: Vec<Value> = host.prompt.iter().filter(is_other).cloned().collect();
+    Loader::new(&host.voice).fill(&mut blocks).await?;
+    Ok(blocks.iter().enumerate().map(|(index, block)| attachment(index + 1, block)).collect())
+}
+
+fn attachment(number: usize, block: &Value) -> Attachment {
+    let source = &block["source"];
+    let word = |field: &str| source[field].as_str().unwrap_or_default().to_string();
+    let title = block["title"].as_str().map(str::to_string);
+    let name = title.unwrap_or_else(|| format!("attachment-{number}"));
+    match (source["type"].as_str(), block["type"].as_str()) {
+        (Some("url"), _) => Attachment::Link { uri: word("url") },
+        (Some("text"), _) => Attachment::Text { name, text: word("data") },
+        (_, Some("image")) => {
+            Attachment::Image { data: word("data"), mime_type: word("media_type") }
+        }
+        _ => Attachment::Blob { name, data: word("data"), mime_type: word("media_type") },
+    }
+}
+
+/// What later runs are told of a block: they get no attachments of earlier ones.
+fn noted(block: &Value) -> Value {
+    match block["type"].as_str() {
+        Some("text") => block.clone(),
+        kind => {
+            let kind = kind.unwrap_or("block");
+            let text = format!("[Here was an attachment of the kind {kind}.]");
+            json!({"type": "text", "text": text})
+        }
+    }
 }
 
 struct CancelOnDrop(Cancel);

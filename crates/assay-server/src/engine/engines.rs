@@ -7,7 +7,7 @@ use super::play::ScriptedEngine;
 use super::room::Sandboxes;
 use super::{Engine, SCRIPTED};
 use crate::error::ApiError;
-use crate::net::{Client, Guard, Reach};
+use crate::net::{Client, Guard, GuardError, Reach};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -137,6 +137,28 @@ impl Engines {
         }
         let kept = self.sandboxes.check(&reach);
         kept.map_err(|what| ApiError::invalid(format!("environment_id: config.networking: {what}")))
+    }
+
+    /// Whether the MCP servers of an agent can be asked in such an environment, by their names.
+    /// What is forbidden later is told in each turn: an environment may change.
+    ///
+    /// # Errors
+    /// Says which one cannot, and why.
+    pub fn check_servers(&self, agent: &Value, config: &Value) -> Result<(), ApiError> {
+        let reach = Reach::of_servers(config);
+        for (index, server) in agent["mcp_servers"].as_array().into_iter().flatten().enumerate() {
+            let text = server["url"].as_str().unwrap_or_default();
+            let checked = match url::Url::parse(text) {
+                Ok(url) => self.sandboxes.guard.check(&url, &reach).map(drop),
+                Err(_) => Err(GuardError::Url(text.to_string())),
+            };
+            checked.map_err(|why| {
+                let name = server["name"].as_str().unwrap_or_default();
+                let place = format!("environment_id: agent.mcp_servers[{index}].url");
+                ApiError::invalid(format!("{place}: `{name}` at {text}: {why}"))
+            })?;
+        }
+        Ok(())
     }
 
     fn find(&self, model: &str) -> Result<&Offer, String> {

@@ -180,17 +180,6 @@ fn only_text(block: &mut Value) {
     }
 }
 
-/// A block as a model can read it: files of this server mean nothing to it.
-pub fn readable(block: &Value) -> Value {
-    match block["source"]["type"].as_str() {
-        Some("file") => {
-            let text = format!("[The file {} cannot be shown here.]", block["source"]["file_id"]);
-            json!({"type": "text", "text": text})
-        }
-        _ => block.clone(),
-    }
-}
-
 /// The same with one message where there were several of one role in a row.
 pub fn merged(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
     let mut merged: Vec<Message> = Vec::new();

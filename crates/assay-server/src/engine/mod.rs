@@ -5,6 +5,7 @@
 //! programs. The [`Runner`] starts one for each turn; tools run in the [`Room`] of the turn.
 
 mod acp;
+mod attached;
 mod course;
 mod engines;
 mod fetch;
@@ -24,6 +25,7 @@ mod script;
 mod seats;
 mod toolbox;
 
+pub use attached::{check_type, named_file};
 pub use engines::{Engines, Offer};
 pub use host::{Host, Stop, remember_interrupt};
 pub use memory::Entry;

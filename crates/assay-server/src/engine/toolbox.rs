@@ -9,7 +9,7 @@
 use super::fetch::{WEB_FETCH, fetch, fetch_definition};
 use super::host::{Host, Stop};
 use super::mcp::Servers;
-use super::memory::{Entry, readable};
+use super::memory::Entry;
 use super::order::{Place, waves};
 use super::room::{Gave, Room};
 use crate::api::{ToolAccess, mcp_access, tool_access};
@@ -147,7 +147,7 @@ pub fn cut(text: &str, bytes_max: usize) -> &str {
 
 /// What a model is told of a call.
 pub fn tool_result(call_id: &str, gave: &Gave) -> Value {
-    let mut content: Vec<Value> = gave.content.iter().map(readable).collect();
+    let mut content: Vec<Value> = gave.content.clone();
     if content.is_empty() {
         content = Gave::text("", gave.is_error).content;
     }

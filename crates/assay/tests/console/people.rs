@@ -4,6 +4,8 @@ use super::browser::play;
 use super::server::{Server, here};
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 fn scripted() -> Server {
     Server::start(&["--script".into(), here("script.toml").into_os_string()])
@@ -58,4 +60,67 @@ fn a_long_session_opens_at_its_end_and_gives_older_events_when_asked() {
     std::fs::write(&script, format!("[[turn]]\nsteps = [{steps}]\n")).expect("ours");
     let mut server = Server::start(&[OsString::from("--script"), script.into_os_string()]);
     play("long", &mut server, json!({"turns": TURNS, "events_min": TURNS * MESSAGES * 3}));
+}
+
+/// A model that always says the same, for 1,000 tokens read and 500 written.
+fn endpoint() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A client that goes is none of its business.
+            let _gone = say_hello(stream);
+        }
+    });
+    address
+}
+
+fn say_hello(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().map_err(std::io::Error::other)?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    reader.read_exact(&mut vec![0; length])?;
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let events = [
+        json!({"type": "message_start", "message": {"usage": {"input_tokens": 1000,
+            "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": text("")}),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": "Worth every cent."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 500}}),
+        json!({"type": "message_stop"}),
+    ];
+    let frame = |event: &Value| {
+        format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+    };
+    let body: String = events.iter().map(frame).collect();
+    let (kind, length) = ("content-type: text/event-stream", body.len());
+    write!(stream, "HTTP/1.1 200 OK\r\n{kind}\r\ncontent-length: {length}\r\n\r\n{body}")
+}
+
+#[test]
+fn a_session_shows_what_it_costs_where_there_are_prices() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let engines = directory.path().join("engines.toml");
+    let model = |name: &str, prices: &str| {
+        let address = endpoint();
+        format!("[models.{name}]\nbase_url = \"http://{address}\"\nmodel = \"x\"\n{prices}\n")
+    };
+    // 1,000 for 300 and 500 for 2,000 a million: 1.30 each time.
+    let prices = "prices = { input = 300, output = 2000, cache_read = 0, cache_write = 0 }";
+    let text = model("priced", prices) + &model("unpriced", "");
+    std::fs::write(&engines, text).expect("ours");
+    let mut server = Server::start(&[OsString::from("--engines"), engines.into_os_string()]);
+    play("cost", &mut server, Value::Null);
 }

@@ -22,11 +22,17 @@ for line in sys.stdin:
     message = json.loads(line)
     method = message.get("method")
     if method == "initialize":
-        answer(message, {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []})
+        takes = {"image": "images" in sys.argv, "embeddedContext": "documents" in sys.argv}
+        answer(message, {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": takes},
+                         "authMethods": []})
     elif method == "session/new":
         answer(message, {"sessionId": "one"})
     elif method == "session/prompt":
-        text = message["params"]["prompt"][0]["text"]
+        text = message["params"]["prompt"][0].get("text", "")
+        if text.endswith("show"):
+            words("agent_message_chunk", json.dumps(message["params"]["prompt"][1:]))
+            answer(message, {"stopReason": "end_turn"})
+            continue
         if "look at " in text:
             for path in text.split("look at ")[-1].split():
                 try:
@@ -87,7 +93,11 @@ fn server_with(directory: &std::path::Path, more: &[&str]) -> Option<Server> {
     }
     let program = directory.join("agent.py");
     std::fs::write(&program, AGENT).expect("ours");
-    let engines = format!("[acp.helper]\ncommand = [\"python3\", \"{}\"]", program.display());
+    let engine = |name: &str, more: &str| {
+        let program = program.display();
+        format!("[acp.{name}]\ncommand = [\"python3\", \"{program}\"{more}]\n")
+    };
+    let engines = engine("helper", "") + &engine("seer", ", \"images\", \"documents\"");
     let more = more.iter().map(ToString::to_string);
     let args = [vec!["--open-network".to_string()], more.collect()].concat();
     Some(Server::with(Setup { engines: Some(engines), args, ..Setup::default() }))
@@ -295,4 +305,46 @@ fn what_such_an_agent_could_not_keep_is_refused() {
         "vault_ids": [vault["id"]]});
     let answer = server.call("POST", "/v1/sessions", &wish);
     assert_eq!((answer.status, answer.message().contains("vault_ids")), (400, true));
+}
+
+#[test]
+fn a_program_is_given_attachments_if_it_takes_such_and_nobody_is_left_in_the_dark() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let file = |text: &str| json!({"type": "file", "file_id": server.file(text)});
+    let image = json!({"type": "image", "source": file("GIF89a...")});
+    let paper = json!({"type": "document", "source": file("%PDF-1.4 x")});
+    let notes = json!({"type": "document", "title": "Notes", "source": file("green")});
+    let link = json!({"type": "image", "source": {"type": "url", "url": "https://a.example/b"}});
+    let send = |session: &str, blocks: &[&Value]| {
+        let mut content = vec![json!({"type": "text", "text": "show"})];
+        content.extend(blocks.iter().map(|block| (*block).clone()));
+        let body = json!({"events": [{"type": "user.message", "content": content}]});
+        let sent = server.ok("POST", &events_path(session), &body);
+        server.after(session, sent["data"][0]["id"].as_str().expect("an id"))
+    };
+    let seer = json!({"name": "a", "model": "seer"});
+    let session = server.session_of(&seer, &environment());
+    let shown = texts(&send(&session, &[&image, &paper, &notes, &link]))[0].clone();
+    let shown: Value = serde_json::from_str(&shown).expect("what it was given");
+    let expected = json!([
+        {"type": "image", "data": "R0lGODlhLi4u", "mimeType": "image/gif"},
+        {"type": "resource", "resource": {"blob": "JVBERi0xLjQgeA==",
+            "mimeType": "application/pdf", "uri": "assay:attachment-2"}},
+        {"type": "resource", "resource": {"text": "green", "mimeType": "text/plain",
+            "uri": "assay:Notes"}},
+        {"type": "resource_link", "name": "https://a.example/b", "uri": "https://a.example/b"},
+    ]);
+    assert_eq!(shown, expected);
+    let told = texts(&server.turn(&session, "and now?"))[0].clone();
+    assert!(told.contains("[Here was an attachment of the kind image.]"), "{told}");
+    // One that takes none reads what is text, and says what it cannot take.
+    let session = server.session_of(&agent(), &environment());
+    let shown = texts(&send(&session, &[&notes, &link]))[0].clone();
+    assert!(shown.contains("Notes:\\n\\ngreen") && shown.contains("resource_link"), "{shown}");
+    for (block, words) in [(&image, "has an image"), (&paper, "has a document that is no text")] {
+        let events = send(&session, &[block]);
+        let error = &events[events.len() - 2]["error"]["message"];
+        assert!(error.as_str().is_some_and(|error| error.contains(words)), "{events:?}");
+    }
 }

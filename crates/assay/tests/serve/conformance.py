@@ -122,6 +122,11 @@ def test_models():
     assert client.models.retrieve("scripted").id == "scripted"
     assert [model.id for model in beta.models.list()] == ["scripted"]
     assert beta.models.retrieve("scripted").id == "scripted"
+    # Only the newer SDK has a name for it.
+    staged = lambda *stages: [model.id for model in client.models.list(
+        extra_query={"lifecycle": list(stages)})]
+    assert staged("active", "retired") == ["scripted"] and staged("deprecated") == []
+    refused(400, "lifecycle", lambda: staged("young"))
     refused(404, "claude", lambda: client.models.retrieve("claude-none"))
 
 
@@ -477,7 +482,11 @@ def test_mcp_tools():
         mcp_servers=[{"type": "url", "name": "m", "url": "https://m.example.com/mcp"}],
         tools=[{"type": "mcp_toolset", "mcp_server_name": "m"}])
     assert agent.tools[0].default_config.permission_policy.type == "always_ask"
-    sid = beta.sessions.create(agent=agent.id, environment_id=World.environment.id).id
+    refused(400, "agent.mcp_servers[0].url: `m` at https://m.example.com/mcp", lambda: beta.sessions.create(
+        agent=agent.id, environment_id=World.environment.id))
+    reaching = beta.environments.create(
+        name="reaching", config={"type": "cloud", "networking": {"type": "limited", "allow_mcp_servers": True}})
+    sid = beta.sessions.create(agent=agent.id, environment_id=reaching.id).id
     events = turn(sid, "remote", waits)
     use = [event for event in events if event.type == "agent.mcp_tool_use"][0]
     assert (use.mcp_server_name, use.name, use.evaluated_permission) == ("m", "search", "ask")

@@ -193,15 +193,20 @@ fn a_server_that_cannot_be_reached_is_told_and_the_turn_goes_on_without() {
     let endpoint = Endpoint::start();
     let reachable = server(&endpoint, port);
     let guarded = server(&endpoint, closed);
-    let near = "http://127.0.0.1/mcp";
+    let lost = "https://nobody.invalid/mcp";
     type Case<'a> = (&'a Server, &'a str, bool, &'a str, &'a str);
     let cases: [Case; 3] = [
         (&reachable, URL, false, "mcp_connection_failed_error", "does not allow the host"),
-        (&reachable, near, true, "mcp_connection_failed_error", "a name, not a number"),
+        (&reachable, lost, true, "mcp_connection_failed_error", "cannot be found"),
         (&guarded, URL, true, "mcp_authentication_failed_error", "who asks"),
     ];
     for (server, url, allows, kind, words) in cases {
-        let session = server.session_of(&agent(url), &environment(allows));
+        let wish = server.place_of(&agent(url), &environment(true));
+        let session = server.ok("POST", "/v1/sessions", &wish)["id"].clone();
+        let session = session.as_str().expect("an id").to_string();
+        // It may allow less than when the session began.
+        let path = format!("/v1/environments/{}", wish["environment_id"].as_str().expect("an id"));
+        server.ok("POST", &path, &json!({"config": environment(allows)["config"]}));
         endpoint.give([says("Without.")]);
         let events = server.turn(&session, "hi");
         assert!(
@@ -214,6 +219,37 @@ fn a_server_that_cannot_be_reached_is_told_and_the_turn_goes_on_without() {
         assert!(error["message"].as_str().expect("a message").contains(words), "{error}");
         let asked = endpoint.asked();
         assert!(asked.last().expect("a request")["tools"].is_null());
+    }
+}
+
+#[test]
+fn a_server_that_the_environment_forbids_is_refused_when_a_session_begins() {
+    let endpoint = Endpoint::start();
+    let server = server(&endpoint, 9);
+    let hosts = |hosts: Value| {
+        let networking = json!({"type": "limited", "allowed_hosts": hosts});
+        json!({"name": "e", "config": {"type": "cloud", "networking": networking}})
+    };
+    let cases = [
+        (URL, environment(true), ""),
+        (URL, hosts(json!(["*.example.test"])), ""),
+        (URL, environment(false), "does not allow the host `mcp.example.test`"),
+        (URL, hosts(json!(["docs.example.test"])), "does not allow the host `mcp.example.test`"),
+        ("https://127.0.0.1/mcp", environment(true), "a name, not a number"),
+        ("https://mcp.example.test:8443/mcp", environment(true), "port 443"),
+        ("http://other.example.test/mcp", environment(true), "only https"),
+    ];
+    for (url, environment, words) in cases {
+        let wish = server.place_of(&agent(url), &environment);
+        let answer = server.call("POST", "/v1/sessions", &wish);
+        if words.is_empty() {
+            assert_eq!(answer.status, 200, "{url}: {}", answer.body);
+            continue;
+        }
+        assert_eq!(answer.status, 400, "{url}: {}", answer.body);
+        for part in ["agent.mcp_servers[0].url: `small` at", url, words] {
+            assert!(answer.message().contains(part), "{part}: {}", answer.body);
+        }
     }
 }
 

@@ -80,8 +80,24 @@ fn an_error_has_the_type_that_the_document_says() {
     }
 }
 
-/// What ends the session and the agent that the others ask for, and what never ends.
-const ENDINGS: [&str; 3] = ["SessionDelete", "SessionArchive", "AgentArchive"];
+/// What takes away what the others ask for, and what never ends. Each is asked for by itself, when
+/// all others were: what it takes away is then no longer needed.
+const ENDINGS: [&str; 14] = [
+    "CredentialDelete",
+    "CredentialArchive",
+    "VaultArchive",
+    "VaultDelete",
+    "ResourceDelete",
+    "SessionDelete",
+    "SessionArchive",
+    "AgentArchive",
+    "EnvironmentArchive",
+    "EnvironmentDelete",
+    "FileDelete",
+    "SkillVersionDelete",
+    "SkillDelete",
+    STREAM,
+];
 const STREAM: &str = "EventStream";
 
 /// Asks what the document allows, of a session and an agent that are there.
@@ -106,20 +122,48 @@ fn ask(server: &Server, selection: &[&str]) {
     assert!(said.contains("generated") && !server.log().contains("panic"), "{said}");
 }
 
+/// One of everything: which paths lead to it, and what stands there for `{id}` and `{child}`.
+fn things(server: &Server) -> Vec<(&'static str, Value, Value)> {
+    let mut wish = server.place(&Value::Null);
+    let file = server.file("x");
+    wish["resources"] = json!([{"type": "file", "file_id": file, "mount_path": "x"}]);
+    let session = server.ok("POST", "/v1/sessions", &wish);
+    let vault = server.ok("POST", "/v1/vaults", &json!({"display_name": "v"}));
+    let auth = json!({"type": "static_bearer", "token": "t",
+        "mcp_server_url": "https://m.example.com/mcp"});
+    let path = format!("/v1/vaults/{}/credentials", vault["id"].as_str().expect("an id"));
+    let credential = server.ok("POST", &path, &json!({"auth": auth}));
+    let text = "---\nname: s\ndescription: d\n---\n";
+    let skill = server.upload("/v1/skills", &[("files[]", "s/SKILL.md", text)]);
+    assert_eq!(skill.status, 200, "{}", skill.body);
+    vec![
+        ("sessions", session["id"].clone(), session["resources"][0]["id"].clone()),
+        ("agents", wish["agent"].clone(), Value::Null),
+        ("environments", wish["environment_id"].clone(), Value::Null),
+        ("files", json!(file), Value::Null),
+        ("vaults", vault["id"].clone(), credential["id"].clone()),
+        ("skills", skill.json()["id"].clone(), json!("latest")),
+        ("models", json!("scripted"), Value::Null),
+    ]
+}
+
 #[test]
 fn whatever_the_document_allows_gets_an_answer_that_it_describes() {
     let server = Server::start();
-    let wish = server.place(&Value::Null);
-    let session = server.ok("POST", "/v1/sessions", &wish);
-    let settings = [("sessions", &session["id"]), ("agents", &wish["agent"])].map(|(kind, id)| {
+    let settings = things(&server).into_iter().map(|(kind, id, child)| {
+        assert!(id.is_string(), "{kind}");
+        let child = child.as_str().map(|id| format!(", \"path.child\" = \"{id}\""));
+        let child = child.unwrap_or_default();
         format!(
             "[[operations]]\ninclude-path-regex = \"^/v1/{kind}/\"\n\
-             parameters = {{ \"path.id\" = {id} }}\n"
+             parameters = {{ \"path.id\" = {id}{child} }}\n"
         )
     });
-    std::fs::write(server.data.join("schemathesis.toml"), settings.concat()).expect("ours");
-    let left_out = ENDINGS.iter().chain([&STREAM]).flat_map(|id| ["--exclude-operation-id", *id]);
+    let settings: String = settings.collect();
+    std::fs::write(server.data.join("schemathesis.toml"), settings).expect("ours");
+    let left_out = ENDINGS.iter().flat_map(|id| ["--exclude-operation-id", *id]);
     ask(&server, &left_out.collect::<Vec<_>>());
-    let endings = ENDINGS.iter().flat_map(|id| ["--include-operation-id", *id]);
+    let endings = ENDINGS.iter().filter(|id| **id != STREAM);
+    let endings = endings.flat_map(|id| ["--include-operation-id", *id]);
     ask(&server, &endings.collect::<Vec<_>>());
 }

@@ -153,6 +153,10 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
         "include_archived" => kind(Type::Boolean).into(),
         "anthropic-version" => text.enum_values(Some(["2023-06-01", "2026-10-21"])).into(),
         "anthropic-beta" => text.enum_values(Some([super::serve::MANAGED_BETA])).into(),
+        "lifecycle[]" => {
+            let stage = text.enum_values(Some(["active", "deprecated", "retired"]));
+            ArrayBuilder::new().items(stage).into()
+        }
         "statuses[]" | "types[]" | "ids[]" => ArrayBuilder::new().items(text).into(),
         name if name.starts_with("created_at") => text
             .format(Some(utoipa::openapi::SchemaFormat::KnownFormat(

@@ -80,6 +80,7 @@ pub const PAGES: [Page; ROUTES.len()] = [
         "limit",
         "after_id",
         "before_id",
+        "lifecycle[]",
     ]),
     page(Endpoint::ModelGet, "A model", Nothing, Json("Model")),
     page(Endpoint::AgentCreate, "Makes an agent", Takes::Json("AgentWish"), Json("Agent")),

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 /// Bytes of JSON that are sure to be one token, on the average.
 const TOKEN_BYTES: u64 = 3;
+/// The most tokens that an image costs, however large it is.
+const IMAGE_TOKENS_MAX: u64 = 5000;
 const LEFT_OUT: &str = "[Earlier parts of this conversation are left out: they do not fit.]";
 const REST_LEFT_OUT: &str = "\n[The rest is left out: it does not fit.]";
 /// What is not made smaller any more.
@@ -31,8 +33,20 @@ pub struct Frame {
     pub has_forgotten: bool,
 }
 
+/// The bytes of a message, as far as they are tokens.
 fn bytes(message: &Message) -> u64 {
-    u64::try_from(json!(message).to_string().len()).unwrap_or(u64::MAX)
+    let all = u64::try_from(json!(message).to_string().len()).unwrap_or(u64::MAX);
+    all.saturating_sub(message.content.iter().map(unread_bytes).sum())
+}
+
+/// The bytes of images that cost nothing: a model sees an image, and does not read its bytes.
+fn unread_bytes(block: &Value) -> u64 {
+    if block["type"] == "tool_result" {
+        return block["content"].as_array().into_iter().flatten().map(unread_bytes).sum();
+    }
+    let data = block["source"]["data"].as_str().filter(|_| block["type"] == "image");
+    let length = data.map_or(0, |data| u64::try_from(data.len()).unwrap_or(u64::MAX));
+    length.saturating_sub(IMAGE_TOKENS_MAX * TOKEN_BYTES)
 }
 
 fn left_out() -> Vec<Message> {

@@ -9,9 +9,10 @@ mod context;
 mod reply;
 mod sse;
 
+use super::attached::Loader;
 use super::host::{Host, Stop};
 use super::mcp::named_call;
-use super::memory::{Entry, Message, readable, recall};
+use super::memory::{Entry, Message, recall};
 use super::options::{EngineError, ModelConfig};
 use super::toolbox::{Wanted, offered, tool_result};
 use super::{Engine, Turn};
@@ -73,12 +74,16 @@ async fn play(
     let bytes = usize::try_from(context_tokens).unwrap_or(usize::MAX);
     let bytes = bytes.saturating_mul(BYTES_PER_TOKEN);
     let earlier = recall(&host.voice.reader, &host.voice.key, bytes).await;
-    let earlier = earlier.map_err(|_| Stop::Broken)?;
-    let prompt = Message::user(host.prompt.iter().map(readable).collect());
-    let mut turn = vec![prompt.clone()];
-    host.remember(Entry::Message(prompt));
+    let mut earlier = earlier.map_err(|_| Stop::Broken)?;
+    let mut turn = vec![Message::user(host.prompt.clone())];
+    host.remember(Entry::Message(turn[0].clone()));
     // Servers take their time, and what was asked is not forgotten meanwhile.
     host.say(Vec::new()).await?;
+    let mut loader = Loader::new(&host.voice);
+    if let Err(why) = loader.fill(&mut turn[0].content).await {
+        return host.end(vec![failed(why)]).await;
+    }
+    loader.fill_earlier(&mut earlier).await;
     host.reach_servers().await?;
     let mut frame = Frame {
         system: host.system.clone(),
@@ -108,7 +113,7 @@ async fn play(
                 false => return host.end(vec![end, Said::Failed(error)]).await,
             },
         };
-        let said = step(endpoint, &mut host, &mut turn, reply, max_tokens).await?;
+        let said = step(endpoint, &mut host, &mut turn, &mut loader, reply, max_tokens).await?;
         let Some(said) = said else { continue };
         return host.end(said).await;
     }
@@ -133,6 +138,7 @@ async fn step(
     endpoint: &Endpoint,
     host: &mut Host,
     turn: &mut Vec<Message>,
+    loader: &mut Loader,
     reply: Reply,
     max_tokens: u64,
 ) -> Result<Option<Vec<Said>>, Stop> {
@@ -158,9 +164,10 @@ async fn step(
         blocks.into_iter().filter(|block| matches!(block, Block::Call { .. })).collect();
     if !calls.is_empty() {
         // Each of them is remembered already, in the commit that showed it.
-        let results = use_tools(host, said, &calls).await?;
+        let mut results = use_tools(host, said, &calls).await?;
+        let loaded = loader.fill(&mut results).await;
         turn.push(Message::user(results));
-        return Ok(None);
+        return Ok(loaded.err().map(|why| vec![failed(why)]));
     }
     match reply.stop_reason.as_str() {
         // The endpoint wants to be asked again, to go on.

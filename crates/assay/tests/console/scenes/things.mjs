@@ -77,6 +77,14 @@ await play(async (stage) => {
   await other.locator(".badge", { hasText: "waits for you" }).waitFor();
   await stage.shot("list");
 
+  // What has ended is listed by its state, without another word.
+  await stage.api("POST", `/v1/sessions/${made.id}/archive`);
+  await page.getByLabel("Status").selectOption("terminated");
+  const ended = page.locator("tr", { hasText: "Of the helper" });
+  await ended.locator(".badge", { hasText: "archived" }).waitFor();
+  assert.equal(await rows.count(), 1);
+  await stage.shot("terminated");
+
   // An archived agent begins nothing any more.
   await stage.go(`/agents/${agent}`);
   await page.getByRole("button", { name: "Archive" }).click();

@@ -40,6 +40,8 @@ pub struct Client {
     pub listed: Vec<(Instant, Instant, Vec<String>)>,
     /// Calls of the client's tool that it ran.
     pub tools_run: Vec<String>,
+    /// Keys of the sessions it has begun, and their ids.
+    pub begun: Vec<(String, String)>,
 }
 
 impl Client {
@@ -54,6 +56,7 @@ impl Client {
             streamed: Vec::new(),
             listed: Vec::new(),
             tools_run: Vec::new(),
+            begun: Vec::new(),
         }
     }
 }
@@ -73,6 +76,8 @@ impl Drop for Alarm<'_> {
 pub struct World {
     address: SocketAddr,
     key: String,
+    /// A session, as clients begin one.
+    wish: Value,
     pub acknowledged: AtomicUsize,
     pub is_over: AtomicBool,
     /// Something panicked: nobody need go on.
@@ -84,8 +89,9 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(server: &Server) -> World {
+    pub fn new(server: &Server, wish: Value) -> World {
         World {
+            wish,
             address: server.address,
             key: server.key.clone(),
             acknowledged: AtomicUsize::new(0),
@@ -118,14 +124,14 @@ impl World {
     /// Sends until there is an answer that settles it. Tells of each attempt.
     pub fn post(
         &self,
-        session: &str,
+        path: &str,
         key: &str,
         body: &Value,
         mut tell: impl FnMut(Instant, Option<&Answer>),
     ) -> Answer {
         loop {
             let (began, more) = (Instant::now(), [("idempotency-key", key)]);
-            let sent = call(self.address, &self.key, "POST", &events_path(session), body, &more);
+            let sent = call(self.address, &self.key, "POST", path, body, &more);
             tell(began, sent.as_ref().ok());
             match sent {
                 // 429: too many messages wait for their turn.
@@ -148,6 +154,7 @@ impl World {
             let key = |what: &str| format!("{what}-{number}-{count}");
             match choice {
                 0 => self.list(client, &session),
+                19 => self.begin(client, key("begin")),
                 1 | 2 => {
                     let interrupt = json!({"events": [{"type": "user.interrupt"}]});
                     let sent = self.request(client, &session, key("interrupt"), interrupt);
@@ -168,9 +175,26 @@ impl World {
         }
     }
 
+    /// What a session is asked for with this key.
+    pub fn wish_of(&self, key: &str) -> Value {
+        let mut wish = self.wish.clone();
+        wish["title"] = json!(key);
+        wish
+    }
+
+    /// Begins a session, with a file in it.
+    fn begin(&self, client: &Mutex<Client>, key: String) {
+        let answer = self.post("/v1/sessions", &key, &self.wish_of(&key), |_, _| {});
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let id = answer.json()["id"].as_str().expect("an id").to_string();
+        client.lock().expect("no panic").begun.push((key, id));
+        self.acknowledged.fetch_add(1, Ordering::SeqCst);
+        self.happened.notify_all();
+    }
+
     fn request(&self, client: &Mutex<Client>, session: &str, key: String, body: Value) -> Sent {
         let from = Instant::now();
-        let answer = self.post(session, &key, &body, |began, answer| {
+        let answer = self.post(&events_path(session), &key, &body, |began, answer| {
             let status = answer.map(|answer| answer.status);
             let attempt = Attempt { key: key.clone(), began, ended: Instant::now(), status };
             client.lock().expect("no panic").attempts.push(attempt);
@@ -240,7 +264,8 @@ impl World {
             _ => return,
         };
         let key = format!("answer-{}", frame.id);
-        let answer = self.post(session, &key, &json!({"events": [event]}), |_, _| {});
+        let body = json!({"events": [event]});
+        let answer = self.post(&events_path(session), &key, &body, |_, _| {});
         assert!([200, 404].contains(&answer.status), "{}", answer.body);
     }
 

@@ -1,7 +1,7 @@
 //! What one client saw, event by event.
 
 use super::clients::{Client, Sent, World, id_of, text_of};
-use crate::server::Server;
+use crate::server::{Server, events_path};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -30,7 +30,7 @@ pub fn judge(server: &Server, world: &World, client: &Client) {
     runs(server, client, &events);
     // No key has a second effect, long after.
     for sent in client.messages.iter().chain(&client.interrupts) {
-        let again = world.post(&client.session, &sent.key, &sent.body, |_, _| {});
+        let again = world.post(&events_path(&client.session), &sent.key, &sent.body, |_, _| {});
         assert_eq!(id_of(&again.json()["data"][0]), sent.event, "client {number}: {}", sent.key);
     }
     assert_eq!(server.listed(&client.session).len(), ids.len(), "client {number}: no new effect");

@@ -1,12 +1,14 @@
-//! The fault suite. Eight clients send messages, interrupts and answers with idempotency keys and
-//! listen to streams, while the server is killed in the middle of things, again and again; on
-//! PostgreSQL the database is killed as well. Clients try again, and streams go on behind the last
-//! event they saw. What everybody sent and saw is judged twice: event by event by `judge`, and as
-//! histories in Assay's own format by Assay's own checkers.
+//! The fault suite. Eight clients send messages, interrupts and answers with idempotency keys,
+//! begin sessions with files in them and listen to streams, while the server is killed in the
+//! middle of things, again and again; on PostgreSQL the database is killed as well. Clients try
+//! again, and streams go on behind the last event they saw. What everybody sent and saw is judged
+//! twice: event by event by `judge` and `begun`, and as histories in Assay's own format by Assay's
+//! own checkers.
 //!
 //! `ASSAY_SERVE_KILLS` and `ASSAY_SERVE_KILLS_POSTGRES` say how often, `ASSAY_SERVE_SEED` where
 //! chance begins, `ASSAY_SERVE_HISTORIES` where histories are kept.
 
+mod begun;
 mod clients;
 mod history;
 mod judge;
@@ -69,10 +71,13 @@ fn run(name: &str, mut database: Option<Database>, kills: usize) {
     let place = database.as_ref().map(|database| Setup::stored_in(&database.url()));
     let script = Some(include_str!("script.toml").to_string());
     let mut server = Server::with(Setup { script, ..place.unwrap_or_default() });
-    let world = World::new(&server);
-    let clients: Vec<Mutex<Client>> = (0..CLIENTS)
-        .map(|number| Mutex::new(Client::new(number, session(&server), chance.below(u64::MAX))))
-        .collect();
+    let world = World::new(&server, begun::wish(&server, &wish(&server, false)));
+    let client = |number: usize| {
+        let session = server.ok("POST", "/v1/sessions", &wish(&server, number.is_multiple_of(2)));
+        let session = session["id"].as_str().expect("an id").to_string();
+        Mutex::new(Client::new(number, session, chance.below(u64::MAX)))
+    };
+    let clients: Vec<Mutex<Client>> = (0..CLIENTS).map(client).collect();
     std::thread::scope(|scope| {
         let world = &world;
         let _alarm = Alarm(world);
@@ -100,6 +105,9 @@ fn run(name: &str, mut database: Option<Database>, kills: usize) {
         judge::judge(&server, &world, client);
     }
     history::judge(name, &server, &world, &clients);
+    // What a killed server left behind goes at the next start.
+    server.kill_and_restart();
+    begun::judge(&server, &world, &clients);
 }
 
 /// One of the server, the database, or both, as chance will have it.
@@ -120,19 +128,15 @@ fn kill(server: &mut Server, database: &mut Option<Database>, chance: &mut Chanc
     }
 }
 
-/// A session of an agent that has a tool of the client's, one that runs, and one that is asked for.
-fn session(server: &Server) -> String {
+/// A session of an agent that has a tool of the client's, and one that runs, with leave or without.
+fn wish(server: &Server, asks: bool) -> Value {
+    let policy = json!({"type": if asks { "always_ask" } else { "always_allow" }});
     let tools = json!([
         {"type": "agent_toolset_20260401",
-         "configs": [{"name": "read", "permission_policy": {"type": "always_ask"}}]},
+         "configs": [{"name": "bash", "permission_policy": policy}]},
         {"type": "custom", "name": "get_weather", "description": "d",
          "input_schema": {"type": "object"}},
     ]);
     let agent = json!({"name": "a", "model": "scripted", "tools": tools});
-    let made = |path: &str, wish: Value| -> String {
-        server.ok("POST", path, &wish)["id"].as_str().expect("an id").to_string()
-    };
-    let agent = made("/v1/agents", agent);
-    let environment = made("/v1/environments", json!({"name": "e"}));
-    made("/v1/sessions", json!({"agent": agent, "environment_id": environment}))
+    server.place_of(&agent, &json!({"name": "e"}))
 }
