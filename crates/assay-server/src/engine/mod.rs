@@ -6,6 +6,7 @@
 
 mod acp;
 mod course;
+mod deeds;
 mod engines;
 mod fetch;
 mod host;
