@@ -106,7 +106,7 @@ fn an_interrupt_ends_a_program_that_waits_for_an_answer() {
     assert!(stat.is_empty() || stat.contains(") Z "), "it is still there: {stat}");
     let late = json!({"events": [{"type": "user.tool_confirmation", "tool_use_id": call["id"],
         "result": "allow"}]});
-    assert_eq!(server.call("POST", &events_path(&session), &late).status, 400);
+    assert_eq!(server.call("POST", &events_path(&session), &late).status, 404);
     assert!(!plan(&server, &session).exists());
 }
 
@@ -134,8 +134,8 @@ fn of_the_tools_of_a_program_one_can_only_say_that_somebody_is_asked() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(server) = server(directory.path()) else { return };
     let ask = json!({"type": "always_ask"});
-    let kind = "agent_toolset_20260401";
     let set = |default: Value, configs: Value| {
+        let kind = "agent_toolset_20260401";
         json!({"type": kind, "default_config": default, "configs": configs})
     };
     let asks = set(json!({"permission_policy": ask}), json!([]));
