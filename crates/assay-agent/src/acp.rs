@@ -3,9 +3,11 @@
 //! The library speaks the protocol; lines come and go through channels, so that an agent which
 //! hangs, floods or dies is handled where every other agent is. No files and no terminals are
 //! offered: an agent uses its own. It is allowed what it asks for, because what it may do is
-//! decided by the sandbox, not by asking.
+//! decided by the sandbox, not by asking; unless whoever runs it wants to be [asked](Leave).
 
+use crate::call::CallFacts;
 use crate::event::{AgentEvent, RateLimit, Usage, call_id, shortened};
+use crate::leave::{Decision, Leave};
 use crate::streams::Heard;
 use crate::task::Attachment;
 use agent_client_protocol::schema::ProtocolVersion;
@@ -15,7 +17,7 @@ use agent_client_protocol::v1::schema::{
     InitializeRequest, NewSessionRequest, PermissionOptionKind, PromptCapabilities, PromptRequest,
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ResourceLink,
     SelectedPermissionOutcome, SessionNotification, SessionUpdate, StopReason, TextContent,
-    TextResourceContents, ToolCallId, ToolCallStatus, UsageUpdate,
+    TextResourceContents, ToolCallStatus, ToolCallUpdate, UsageUpdate,
 };
 use agent_client_protocol::{Agent, Client, Error, Lines};
 use futures::StreamExt;
@@ -95,6 +97,7 @@ fn uri(name: &str) -> String {
 pub(crate) struct Conversation {
     pub prompt: Prompt,
     pub work: PathBuf,
+    pub leave: Leave,
     /// Lines the agent writes.
     pub incoming: UnboundedReceiver<String>,
     /// Lines for the agent.
@@ -118,13 +121,13 @@ pub(crate) fn converse(conversation: Conversation) -> io::Result<()> {
 }
 
 async fn hold(conversation: Conversation) -> Result<(), Error> {
-    let Conversation { prompt, work, incoming, outgoing, tell } = conversation;
+    let Conversation { prompt, work, leave, incoming, outgoing, tell } = conversation;
     let sink = futures::sink::unfold(outgoing, |outgoing, line: String| async move {
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         outgoing.send(line).map(|()| outgoing).map_err(gone)
     });
     let lines = Lines::new(sink, incoming.map(Ok));
-    let (updates, events) = (tell.clone(), tell);
+    let (updates, asked, events) = (tell.clone(), tell.clone(), tell);
     Client
         .v1()
         .name("assay")
@@ -138,8 +141,21 @@ async fn hold(conversation: Conversation) -> Result<(), Error> {
             agent_client_protocol::on_receive_notification!(),
         )
         .on_receive_request(
-            async move |request: RequestPermissionRequest, responder, _connection| {
-                responder.respond(RequestPermissionResponse::new(allow(&request)))
+            async move |request: RequestPermissionRequest, responder, connection| {
+                let Leave::Asked(questions) = &leave else {
+                    return responder.respond(RequestPermissionResponse::new(allow(&request)));
+                };
+                let (question, answer) = questions.ask();
+                let _unheard = asked.send(Heard::Event(leave_asked(question, &request)));
+                // Others are heard meanwhile.
+                connection.spawn(async move {
+                    let outcome = match answer.await {
+                        Ok(Decision::Allow) => allow(&request),
+                        Ok(Decision::Deny) => deny(&request),
+                        Err(_) => RequestPermissionOutcome::Cancelled,
+                    };
+                    responder.respond(RequestPermissionResponse::new(outcome))
+                })
             },
             agent_client_protocol::on_receive_request!(),
         )
@@ -189,14 +205,6 @@ fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
         ContentBlock::Text(text) => Some(text.text),
         _ => None,
     };
-    let result = |id: &ToolCallId, status: ToolCallStatus| {
-        let ok = match status {
-            ToolCallStatus::Completed => true,
-            ToolCallStatus::Failed => false,
-            _ => return None,
-        };
-        Some(AgentEvent::ToolResult { id: call_id(&id.0), ok })
-    };
     match update {
         // Whole: for some who listen this is the answer, and an agent may give it in one piece.
         SessionUpdate::AgentMessageChunk(chunk) => {
@@ -207,16 +215,15 @@ fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
             text.map(|text| AgentEvent::Thought { text }).into_iter().collect()
         }
         SessionUpdate::ToolCall(call) => {
-            let name = shortened(&call.title);
-            let id = call_id(&call.tool_call_id.0);
-            let used = AgentEvent::ToolUse { id, name, detail: String::new() };
+            let (id, name) = (call_id(&call.tool_call_id.0), shortened(&call.title));
+            let ended = ended(call.status);
+            let call = CallFacts::of_call(call).told();
+            let used = AgentEvent::ToolUse { id: id.clone(), name, detail: String::new(), call };
             // It may have ended before it is told.
-            [Some(used), result(&call.tool_call_id, call.status)].into_iter().flatten().collect()
+            let result = ended.map(|ok| AgentEvent::ToolResult { id, ok, call: None });
+            [Some(used), result].into_iter().flatten().collect()
         }
-        SessionUpdate::ToolCallUpdate(update) => {
-            let ended = |status| result(&update.tool_call_id, status);
-            update.fields.status.and_then(ended).into_iter().collect()
-        }
+        SessionUpdate::ToolCallUpdate(update) => updated(update).into_iter().collect(),
         // What is in the context is not what was used; what it has cost so far is.
         SessionUpdate::UsageUpdate(UsageUpdate { cost: Some(cost), .. })
             if cost.currency == "USD" && cost.amount.is_finite() && cost.amount >= 0.0 =>
@@ -228,9 +235,48 @@ fn understood(update: SessionUpdate) -> Vec<AgentEvent> {
     }
 }
 
+/// Whether a call has ended, and how.
+fn ended(status: ToolCallStatus) -> Option<bool> {
+    match status {
+        ToolCallStatus::Completed => Some(true),
+        ToolCallStatus::Failed => Some(false),
+        _ => None,
+    }
+}
+
+fn updated(update: ToolCallUpdate) -> Option<AgentEvent> {
+    let (id, ended) = (call_id(&update.tool_call_id.0), update.fields.status.and_then(ended));
+    let name = update.fields.title.as_deref().map(shortened);
+    let call = CallFacts::of_update(update.fields).told();
+    match ended {
+        Some(ok) => Some(AgentEvent::ToolResult { id, ok, call }),
+        None if name.is_none() && call.is_none() => None,
+        None => Some(AgentEvent::ToolUpdate { id, name, call }),
+    }
+}
+
+fn leave_asked(question: u64, request: &RequestPermissionRequest) -> AgentEvent {
+    let ToolCallUpdate { tool_call_id, fields, .. } = request.tool_call.clone();
+    let name = fields.title.as_deref().map(shortened);
+    let call = CallFacts::of_update(fields).told();
+    AgentEvent::LeaveAsked { question, id: call_id(&tool_call_id.0), name, call }
+}
+
 /// The narrowest permission that is offered; none if only refusals are.
 fn allow(request: &RequestPermissionRequest) -> RequestPermissionOutcome {
-    let option = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways]
+    select(request, [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways])
+}
+
+/// The narrowest refusal that is offered; none if only permissions are.
+fn deny(request: &RequestPermissionRequest) -> RequestPermissionOutcome {
+    select(request, [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways])
+}
+
+fn select(
+    request: &RequestPermissionRequest,
+    kinds: [PermissionOptionKind; 2],
+) -> RequestPermissionOutcome {
+    let option = kinds
         .into_iter()
         .find_map(|kind| request.options.iter().find(|option| option.kind == kind));
     match option {
@@ -294,15 +340,18 @@ mod tests {
     fn a_call_and_its_result_have_the_name_that_the_agent_gave_it() {
         let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c7", "title": "look"});
         let (id, name, detail) = (Some("c7".to_string()), "look".to_string(), String::new());
-        let used = AgentEvent::ToolUse { id: id.clone(), name, detail };
+        let used = AgentEvent::ToolUse { id: id.clone(), name, detail, call: None };
         assert_eq!(heard(call), [used]);
         let update = |status: &str| {
             heard(json!({"sessionUpdate": "tool_call_update", "toolCallId": "c7",
                 "status": status}))
         };
-        assert_eq!(update("in_progress"), []);
-        assert_eq!(update("completed"), [AgentEvent::ToolResult { id: id.clone(), ok: true }]);
-        assert_eq!(update("failed"), [AgentEvent::ToolResult { id, ok: false }]);
+        let call = Some(Box::new(CallFacts { has_begun: true, ..CallFacts::default() }));
+        let begun = AgentEvent::ToolUpdate { id: id.clone(), name: None, call: call.clone() };
+        assert_eq!((update("pending"), update("in_progress")), (Vec::new(), vec![begun]));
+        let result = |ok| [AgentEvent::ToolResult { id: id.clone(), ok, call: call.clone() }];
+        assert_eq!(update("completed"), result(true));
+        assert_eq!(update("failed"), result(false));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an agent does, while it does it.
 
+use crate::call::CallFacts;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -41,6 +42,35 @@ pub enum AgentEvent {
         name: String,
         /// On what, in short.
         detail: String,
+        /// What else it tells of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallFacts>>,
+    },
+    /// It tells more about a call.
+    ToolUpdate {
+        /// Which.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What it is called now, if that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// What is new.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallFacts>>,
+    },
+    /// It asks whether it may, and waits: see [`Leave::Asked`](crate::Leave::Asked).
+    LeaveAsked {
+        /// The number of the question.
+        question: u64,
+        /// For which call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What the call is called, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// What it tells of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallFacts>>,
     },
     /// A tool has answered.
     ToolResult {
@@ -49,6 +79,9 @@ pub enum AgentEvent {
         id: Option<String>,
         /// Whether it did what it should.
         ok: bool,
+        /// What else it tells of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallFacts>>,
     },
     /// What the run has cost so far, in all.
     Usage(Usage),
@@ -156,7 +189,8 @@ pub(crate) fn call_id(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| beginning(text, CALL_ID_BYTES_MAX).to_string())
 }
 
-fn beginning(text: &str, bytes_max: usize) -> &str {
+/// The beginning of a text, as long as it may be.
+pub(crate) fn beginning(text: &str, bytes_max: usize) -> &str {
     let mut end = text.len().min(bytes_max);
     while !text.is_char_boundary(end) {
         end -= 1;

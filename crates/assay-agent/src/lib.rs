@@ -29,12 +29,15 @@
 mod acp;
 mod agent;
 mod backoff;
+mod call;
+mod change;
 mod config;
 mod decode;
 mod environment;
 mod event;
 mod hiding;
 mod keeper;
+mod leave;
 mod outcome;
 mod output;
 mod sandbox;
@@ -45,10 +48,12 @@ mod task;
 
 pub use agent::{Agent, ProcessAgent, Ran, run_patiently};
 pub use backoff::Backoff;
+pub use call::{CALL_BYTES_MAX, CallFacts, Location, Piece};
 pub use config::{AgentConfig, ConfigError, Engine};
 pub use event::{AgentEvent, RateLimit, TEXT_BYTES_MAX, Usage};
 pub use hiding::{Hidden, HidingError, probe_hiding};
 pub use keeper::{Helper, keep};
+pub use leave::{Decision, Leave, Questions};
 pub use outcome::Outcome;
 pub use sandbox::{Protection, Sandbox, probe};
 pub use script::{ScriptError, play};

@@ -4,6 +4,7 @@ use crate::acp::{Conversation, Prompt, converse};
 use crate::decode::Decode;
 use crate::event::{AgentEvent, RateLimit, Usage};
 use crate::keeper::{End, Report};
+use crate::leave::Leave;
 use crate::outcome::Outcome;
 use crate::output::{Line, Lines, Log, Written};
 use crate::sandbox::Protection;
@@ -128,6 +129,7 @@ struct Listener<'a> {
     err: Stream,
     limits: Limits,
     cancel: Cancel,
+    leave: Leave,
     events: &'a mut dyn FnMut(AgentEvent),
     decode: Option<Box<dyn Decode>>,
     /// Where lines go that are understood elsewhere. Dropping it ends that conversation.
@@ -165,6 +167,7 @@ impl<'a> Listener<'a> {
             err,
             limits: task.limits,
             cancel: task.cancel.clone(),
+            leave: task.leave.clone(),
             events,
             decode: None,
             acp: None,
@@ -205,7 +208,8 @@ impl<'a> Listener<'a> {
                 let (prompt, work) = (task.prompt.clone(), task.work.clone());
                 let (attachments, tell) = (task.attachments.clone(), tell.clone());
                 let prompt = Prompt { text: prompt, attachments };
-                converse(Conversation { prompt, work, incoming, outgoing, tell })?;
+                let leave = task.leave.clone();
+                converse(Conversation { prompt, work, leave, incoming, outgoing, tell })?;
             }
         }
         Ok(())
@@ -239,6 +243,10 @@ impl<'a> Listener<'a> {
 
     fn hold_limits(&mut self) {
         let now = Instant::now();
+        // Who waits for an answer need not say anything.
+        if matches!(&self.leave, Leave::Asked(questions) if questions.is_waiting()) {
+            self.last_heard = now;
+        }
         let cause = if self.out.log.bytes + self.err.log.bytes > self.limits.output_bytes {
             Outcome::OutputLimit
         } else if self.cancel.is_cancelled() {

@@ -1,6 +1,7 @@
 //! What is asked of an agent, and what it may use.
 
 use crate::hiding::Hidden;
+use crate::leave::Leave;
 use crate::output::TAIL_BYTES_MAX;
 use crate::sandbox::Sandbox;
 use std::collections::BTreeMap;
@@ -38,6 +39,9 @@ pub struct Task {
     pub sandbox: Sandbox,
     /// By which it can be called off.
     pub cancel: Cancel,
+    /// Who decides about what it asks for, if it speaks the Agent Client Protocol: others do not
+    /// ask.
+    pub leave: Leave,
     /// How much of each of its streams is handed back in memory, in bytes, from the end: all of
     /// it, if it is as much as it may write.
     pub kept_bytes: usize,
@@ -137,6 +141,7 @@ impl Task {
             hidden: Hidden::default(),
             sandbox: Sandbox::WhenAvailable,
             cancel: Cancel::default(),
+            leave: Leave::default(),
             kept_bytes: TAIL_BYTES_MAX,
         }
     }

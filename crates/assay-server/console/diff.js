@@ -57,3 +57,30 @@ function changed(a, b) {
   }
   return [...found, ...a.slice(i).map(gone), ...b.slice(j).map(put)];
 }
+
+const KINDS = { " ": "same", "-": "gone", "+": "new" };
+
+/** The files of a unified diff: `[{ path, lines: [{ kind, text }] }]`; none if the text is no such diff. */
+export function unified_files(text) {
+  if (!/^--- .*\n\+\+\+ /.test(text)) return [];
+  const files = [];
+  // Lines of the hunk that are still to come: a line taken away can begin with `-- `, too.
+  let [olds, news] = [0, 0];
+  for (const line of lines_of(text)) {
+    const kind = KINDS[line[0] ?? " "];
+    const hunk = /^@@ -\d+,(\d+) \+\d+,(\d+) @@/.exec(line);
+    if ((olds > 0 || news > 0) && kind) {
+      files.at(-1)?.lines.push({ kind, text: line.slice(1) });
+      if (kind !== "new") olds -= 1;
+      if (kind !== "gone") news -= 1;
+    } else if (hunk) {
+      [olds, news] = [Number(hunk[1]), Number(hunk[2])];
+    } else if (line.startsWith("+++ ")) {
+      files.push({ path: line.slice(4), lines: [] });
+    } else if (line.startsWith("[")) {
+      // That the rest was left out.
+      files.at(-1)?.lines.push({ kind: "same", text: line });
+    }
+  }
+  return files;
+}

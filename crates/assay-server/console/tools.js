@@ -1,7 +1,7 @@
 // Calls of tools: what was asked, what came out, and what somebody has to decide.
 
 import { badge, button, field, fill, h } from "./dom.js";
-import { diff_lines } from "./diff.js";
+import { diff_lines, unified_files } from "./diff.js";
 import { clock, plural, span_of, text_of } from "./format.js";
 
 /** Lines of a result that are shown before somebody asks for the rest. */
@@ -110,8 +110,17 @@ export class ToolCard {
     const took = (new Date(event.processed_at) - new Date(this.#use.processed_at)) / 1000;
     if (took >= 0) this.#took.textContent = span_of(took);
     this.#outcome.append(h("div", { class: "result", "data-event-id": event.id },
-      output(text_of(event.content), event.is_error)));
+      given(event.content, event.is_error)));
   }
+}
+
+/** What a tool gave; changes of files are shown as such. */
+function given(content, is_error) {
+  const blocks = Array.isArray(content) ? content : [];
+  const files = blocks.map((block) => unified_files(String(block?.text ?? "")));
+  if (files.every((some) => some.length === 0)) return output(text_of(content), is_error);
+  return h("div", {}, blocks.map((block, index) =>
+    files[index].length > 0 ? files[index].map(shown_diff) : output(text_of([block]), is_error)));
 }
 
 /** A result, with its end behind a button if it is long. */
@@ -138,8 +147,15 @@ function input_of(use) {
   if (use.name === "bash" && typeof input.command === "string") {
     return h("pre", { class: "code command", tabindex: 0 }, input.command);
   }
-  const entries = Object.entries(input);
+  // What a program of the Agent Client Protocol is about to change.
+  const files = typeof input.diff === "string" ? unified_files(input.diff) : [];
+  const entries = Object.entries(input).filter(([name]) => name !== "diff" || files.length === 0);
+  if (files.length > 0) return h("div", {}, fields_of(entries), files.map(shown_diff));
   if (entries.length === 0) return h("p", { class: "muted" }, "no input");
+  return fields_of(entries);
+}
+
+function fields_of(entries) {
   return h("dl", { class: "input" }, entries.map(([name, value]) => [
     h("dt", {}, name),
     h("dd", {}, typeof value === "string" ? value : JSON.stringify(value, null, 1)),
@@ -151,7 +167,10 @@ const WORDS = { same: "", gone: "taken away: ", new: "added: " };
 
 /** A change of a file. Signs stand beside the colours. */
 export function diff_of(path, old_text, new_text, note) {
-  const lines = diff_lines(old_text, new_text);
+  return shown_diff({ path, lines: diff_lines(old_text, new_text), note });
+}
+
+function shown_diff({ path, lines, note }) {
   const number = (kind) => lines.filter((line) => line.kind === kind).length;
   return h("figure", { class: "diff" },
     h("figcaption", {}, h("code", {}, path ?? "a file"),

@@ -94,7 +94,7 @@ fn block(block: &Value) -> Option<AgentEvent> {
         "thinking" => Some(AgentEvent::Thought { text: text(&block["thinking"]) }),
         "tool_use" => {
             let (id, name) = (id(&block["id"]), text(&block["name"]));
-            Some(AgentEvent::ToolUse { id, name, detail: brief(&block["input"]) })
+            Some(AgentEvent::ToolUse { id, name, detail: brief(&block["input"]), call: None })
         }
         _ => None,
     }
@@ -106,7 +106,7 @@ fn tool_results(value: &Value) -> Vec<AgentEvent> {
     results
         .map(|block| {
             let ok = block["is_error"].as_bool() != Some(true);
-            AgentEvent::ToolResult { id: id(&block["tool_use_id"]), ok }
+            AgentEvent::ToolResult { id: id(&block["tool_use_id"]), ok, call: None }
         })
         .collect()
 }
@@ -171,9 +171,10 @@ mod tests {
                 id: Some("t1".into()),
                 name: "Bash".into(),
                 detail: r#"{"command":"ls"}"#.into(),
+                call: None,
             },
             usage(8, 5, 7, None),
-            AgentEvent::ToolResult { id: Some("t1".into()), ok: false },
+            AgentEvent::ToolResult { id: Some("t1".into()), ok: false, call: None },
             AgentEvent::noise("Warning: not JSON"),
             usage(4, 0, 9, Some(0.25)),
             AgentEvent::Finished { ok: true, message: "done".into() },

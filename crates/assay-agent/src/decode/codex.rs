@@ -77,11 +77,16 @@ impl Codex {
             "reasoning" => Some(AgentEvent::Thought { text: text(&item["text"]) }),
             "command_execution" => {
                 let ok = item["exit_code"].as_i64() == Some(0);
-                Some(AgentEvent::ToolResult { id: id(item), ok })
+                Some(AgentEvent::ToolResult { id: id(item), ok, call: None })
             }
             "file_change" => {
                 let detail = brief(&item["changes"]);
-                Some(AgentEvent::ToolUse { id: id(item), name: "file_change".to_string(), detail })
+                Some(AgentEvent::ToolUse {
+                    id: id(item),
+                    name: "file_change".to_string(),
+                    detail,
+                    call: None,
+                })
             }
             "error" => Some(AgentEvent::Failed { message: text(&item["message"]), limit: None }),
             _ => None,
@@ -96,7 +101,7 @@ fn started(item: &Value) -> Option<AgentEvent> {
         "web_search" => ("web_search", brief(&item["query"])),
         _ => return None,
     };
-    Some(AgentEvent::ToolUse { id: id(item), name: name.to_string(), detail })
+    Some(AgentEvent::ToolUse { id: id(item), name: name.to_string(), detail, call: None })
 }
 
 fn id(item: &Value) -> Option<String> {
@@ -163,8 +168,13 @@ mod tests {
         let events: Vec<AgentEvent> = lines.iter().flat_map(|line| codex.line(line)).collect();
         let expected = vec![
             AgentEvent::Started { session: Some("t1".into()), model: None },
-            AgentEvent::ToolUse { id: None, name: "command_execution".into(), detail: "ls".into() },
-            AgentEvent::ToolResult { id: Some("i1".into()), ok: true },
+            AgentEvent::ToolUse {
+                id: None,
+                name: "command_execution".into(),
+                detail: "ls".into(),
+                call: None,
+            },
+            AgentEvent::ToolResult { id: Some("i1".into()), ok: true, call: None },
             AgentEvent::text("done"),
             AgentEvent::Usage(Usage {
                 input_tokens: 9,

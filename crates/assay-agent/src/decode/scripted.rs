@@ -24,7 +24,7 @@ impl Decode for Scripted {
         vec![match serde_json::from_str(line) {
             Ok(Spoken::Text { text }) => AgentEvent::text(&text),
             Ok(Spoken::Action { name, detail }) => {
-                AgentEvent::ToolUse { id: None, name, detail: shortened(&detail) }
+                AgentEvent::ToolUse { id: None, name, detail: shortened(&detail), call: None }
             }
             Ok(Spoken::Failed { message }) => {
                 AgentEvent::Failed { message: shortened(&message), limit: None }

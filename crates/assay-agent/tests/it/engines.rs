@@ -3,7 +3,8 @@
 use crate::Test;
 use crate::support::{PATIENCE, Place, SILENCE, agent, assert_exited, itself, run};
 use assay_agent::{
-    AgentEvent, Backoff, Engine, Limits, Outcome, ProcessAgent, RateLimit, Usage, run_patiently,
+    Agent, AgentEvent, Backoff, Decision, Engine, Leave, Limits, Outcome, ProcessAgent, Questions,
+    RateLimit, Usage, run_patiently,
 };
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("a_service_that_is_busy_is_asked_again_and_not_forever", patience),
     ("an_acp_agent_does_a_turn", acp_works),
     ("an_acp_agent_may_do_what_it_asks_for", acp_asks),
+    ("an_acp_agent_waits_for_an_answer_if_somebody_is_asked", acp_waits),
     ("an_acp_agent_that_does_not_do_its_part_is_told_apart", acp_trouble),
 ];
 
@@ -99,6 +101,38 @@ fn acp_asks() {
     assert_exited(&ran, 0);
     assert!(events.contains(&text("allowed: once")), "{events:?}");
     assert_eq!(place.read("drop/made"), "by an agent");
+}
+
+fn acp_waits() {
+    // Whoever waits may be silent, but not beyond the time it has in all.
+    let short = Limits { wall: 2 * SILENCE, idle: SILENCE, output_bytes: 1 << 20 };
+    for (decision, limits, expected) in [
+        (Some(Decision::Allow), None, Ok("allowed: once")),
+        (Some(Decision::Deny), None, Ok("allowed: no")),
+        (None, None, Ok("it was cancelled")),
+        (None, Some(short), Err(Outcome::WallTimeout)),
+    ] {
+        let place = Place::new();
+        let (mut task, questions) = (place.task(), Questions::default());
+        task.leave = Leave::Asked(questions.clone());
+        task.limits = limits.unwrap_or(task.limits);
+        let mut words = Vec::new();
+        let ran = acp("asks").run(&task, &mut |event| match (event, decision) {
+            (AgentEvent::LeaveAsked { question, id, .. }, Some(decision)) => {
+                assert_eq!(id.as_deref(), Some("call-1"));
+                questions.answer(question, decision);
+            }
+            (AgentEvent::LeaveAsked { .. }, None) if limits.is_none() => questions.close(),
+            (AgentEvent::Text { text } | AgentEvent::Finished { message: text, .. }, _) => {
+                words.push(text);
+            }
+            _ => {}
+        });
+        match expected {
+            Ok(said) => assert!(words.iter().any(|word| word == said), "{said}: {words:?}"),
+            Err(outcome) => assert_eq!(ran.outcome, outcome, "{words:?}"),
+        }
+    }
 }
 
 fn acp_trouble() {

@@ -41,7 +41,7 @@ pub use routes::{ROUTES, Route};
 pub use serve::{App, answer};
 pub use skill_references::sweep_skills;
 pub use stream::HEARTBEAT;
-pub use tools::{ToolAccess, mcp_access, tool_access};
+pub use tools::{ToolAccess, mcp_access, only_asks, tool_access};
 
 pub(crate) use agents::demo_agent;
 #[cfg(test)]

@@ -237,6 +237,19 @@ pub fn tool_access(agent: &Value, name: &str) -> Option<ToolAccess> {
     configured(set, name)
 }
 
+/// Whether the tools of an agent only say that somebody is asked before it does something: all that
+/// one can say about tools which a program brings.
+pub fn only_asks(tools: &[Value]) -> bool {
+    let is_it = |set: &Value| {
+        let (default, configs) = (&set["default_config"], set["configs"].as_array());
+        set["type"] == TOOLSET
+            && configs.is_none_or(Vec::is_empty)
+            && default["enabled"] == true
+            && default["permission_policy"]["type"] == "always_ask"
+    };
+    matches!(tools, [set] if is_it(set))
+}
+
 /// What an agent may do with a tool of an MCP server.
 pub fn mcp_access(agent: &Value, server: &str, name: &str) -> Option<ToolAccess> {
     let mut tools = agent["tools"].as_array().into_iter().flatten();

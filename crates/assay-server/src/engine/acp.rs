@@ -3,27 +3,34 @@
 //! Each turn is a run of the program in the workspace of the session. It begins with a fresh
 //! context, so it is told what was said before. The operator chose it and it works as the server's
 //! user with the network of the machine. The kernel keeps it from writing elsewhere, and from
-//! reading what is the server's and what is of other sessions.
+//! reading what is the server's and what is of other sessions. Before it does something it may ask:
+//! then it is allowed, or somebody is asked, as the agent says.
 
 use super::attached::Loader;
+use super::deeds::{Deed, Deeds};
 use super::host::{Host, Stop};
 use super::memory::{Entry, Message, Role, merged, recall};
 use super::options::{AcpConfig, EngineError};
 use super::prices::nanos_of_dollars;
 use super::toolbox::cut;
 use super::{Engine, Turn};
+use crate::api::only_asks;
 use crate::log::log;
 use assay_agent::{
-    Agent, AgentConfig, AgentEvent, Attachment, Cancel, Helper, Hidden, Outcome, ProcessAgent,
-    Protection, Ran, Sandbox, Task, probe, probe_hiding,
+    Agent, AgentConfig, AgentEvent, Attachment, CallFacts, Cancel, Decision, Helper, Hidden, Leave,
+    Outcome, ProcessAgent, Protection, Questions, Ran, Sandbox, Task, probe, probe_hiding,
 };
 use assay_sandbox::ProviderKind;
-use assay_session::{ErrorKind, EventId, RetryStatus, Said, SessionError, Usage};
-use serde_json::{Map, Value, json};
+use assay_session::{
+    Answer, Call, CallKind, ErrorKind, EventId, RetryStatus, Said, SessionError, ToolAnswer, Usage,
+    WAITS_OPEN_MAX,
+};
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 /// How much of what was said before a run is told.
@@ -35,6 +42,10 @@ const REST: &str = "\n[the rest is left out]";
 /// What a program may be ahead of what is written, and what it may do in one turn beside talking.
 const AHEAD_MAX: usize = 256;
 const DEEDS_MAX: usize = 10_000;
+/// How long a call of which nothing is known may be held back.
+const HELD_TIME: Duration = Duration::from_secs(1);
+/// What becomes of a call that was told as one that needs no leave, and then asked for it.
+const ASKED_LATER: &str = "it asks first: see the next call";
 
 /// One program.
 #[derive(Debug)]
@@ -127,8 +138,11 @@ async fn play(
     task.attachments = attachments;
     task.sandbox = sandbox;
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
+    let questions = host.agent["tools"].as_array().filter(|tools| only_asks(tools));
+    let questions = questions.map(|_| Questions::default());
+    task.leave = questions.clone().map_or(Leave::Given, Leave::Asked);
     // Dropped with the turn, whatever ends it.
-    let cancel = CancelOnDrop(task.cancel.clone());
+    let cancel = CancelOnDrop(task.cancel.clone(), questions.clone());
     let Some(held) = host.room.hold().await else { return Err(Stop::Stale) };
     let Some(seat) = host.room.program_seat().await else { return Err(Stop::Stale) };
     host.remember(Entry::Message(Message::user(host.prompt.iter().map(noted).collect())));
@@ -145,13 +159,10 @@ async fn play(
         log(format_args!("session {}: no thread: {error}", host.voice.key.id));
         Stop::Broken
     })?;
-    let mut listener = Listener::default();
-    while let Some(event) = heard.recv().await {
-        if !listener.has_room(&event) {
-            cancel.0.cancel();
-            break;
-        }
-        listener.hear(&mut host, event).await?;
+    let deeds = Deeds::new(questions);
+    let mut listener = Listener { deeds, is_requesting: true, ..Listener::default() };
+    if !listener.listen(&mut host, &mut heard).await? {
+        cancel.0.cancel();
     }
     // Nobody hears more: its thread must not wait for that.
     drop(heard);
@@ -195,11 +206,14 @@ fn noted(block: &Value) -> Value {
     }
 }
 
-struct CancelOnDrop(Cancel);
+struct CancelOnDrop(Cancel, Option<Questions>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
+        if let Some(questions) = &self.1 {
+            questions.close();
+        }
     }
 }
 
@@ -250,33 +264,69 @@ struct Listener {
     /// How much was heard, up to the most that is said.
     bytes: usize,
     /// How often it did something else.
-    deeds: usize,
+    deeds_count: usize,
     is_thinking: bool,
-    /// Calls that have no result, oldest first, with what the program calls them.
-    tools: Vec<(Option<String>, EventId)>,
+    deeds: Deeds,
+    /// Whether a request is open: none is while somebody is asked.
+    is_requesting: bool,
+    /// What was said of it when a request ended.
+    told: (Usage, u64),
     usage: Usage,
     cost_nanos: Option<u64>,
     failure: Option<String>,
 }
 
 impl Listener {
+    /// Hears all of it, and the answers of users meanwhile; whether it may end by itself.
+    async fn listen(
+        &mut self,
+        host: &mut Host,
+        heard: &mut Receiver<AgentEvent>,
+    ) -> Result<bool, Stop> {
+        loop {
+            tokio::select! {
+                event = heard.recv() => {
+                    let Some(event) = event else { return Ok(true) };
+                    if !self.has_room(&event) {
+                        return Ok(false);
+                    }
+                    self.hear(host, event).await?;
+                }
+                answer = host.answers.recv() => {
+                    let (call, answer) = answer.ok_or(Stop::Stale)?;
+                    self.answered(host, &call, &answer).await?;
+                }
+                () = tokio::time::sleep(HELD_TIME), if self.deeds.holds_for_a_moment() => {
+                    let deeds = self.deeds.let_go();
+                    self.tell(host, deeds).await?;
+                }
+            }
+        }
+    }
+
     /// Whether the turn may go on, by what becomes an event; text has a limit of its own.
     fn has_room(&mut self, event: &AgentEvent) -> bool {
         let is_deed = match event {
-            AgentEvent::ToolUse { .. } | AgentEvent::ToolResult { .. } => true,
+            AgentEvent::ToolUse { .. }
+            | AgentEvent::ToolResult { .. }
+            | AgentEvent::LeaveAsked { .. } => true,
             AgentEvent::Thought { .. } => !self.is_thinking,
             _ => false,
         };
-        self.deeds += usize::from(is_deed);
-        if self.deeds > DEEDS_MAX {
+        self.deeds_count += usize::from(is_deed);
+        if self.deeds_count > DEEDS_MAX {
             self.failure = Some(format!("it did more than {DEEDS_MAX} things in one turn"));
         }
-        self.deeds <= DEEDS_MAX
+        self.deeds_count <= DEEDS_MAX
     }
 
     async fn hear(&mut self, host: &mut Host, event: AgentEvent) -> Result<(), Stop> {
         let is_thought = matches!(event, AgentEvent::Thought { .. });
         let was_thinking = std::mem::replace(&mut self.is_thinking, is_thought);
+        if is_thought || matches!(event, AgentEvent::Text { .. }) {
+            let deeds = self.deeds.let_go();
+            self.tell(host, deeds).await?;
+        }
         match event {
             AgentEvent::Text { text } => {
                 self.add(&text);
@@ -292,24 +342,26 @@ impl Listener {
                 said.push(Said::Thinking);
                 host.say(said).await?;
             }
-            // A call that is told again is the same one.
-            AgentEvent::ToolUse { id, .. } if id.is_some() && self.is_open(&id) => {}
-            AgentEvent::ToolUse { id, name, detail } => {
-                let mut said = self.flush(host);
-                let mut input = Map::new();
-                if !detail.is_empty() {
-                    input.insert("detail".to_string(), Value::String(detail));
-                }
-                said.push(Said::ToolUse { server: None, name, input });
-                let events = host.say(said).await?;
-                self.tools.extend(events.last().map(|event| (id, event.id.clone())));
+            AgentEvent::ToolUse { id, name, call, .. } => {
+                self.deeds.begin(id, name, call);
+                self.tell_ready(host).await?;
             }
-            AgentEvent::ToolResult { id, ok } => {
-                if let Some(call) = self.ended(&id) {
-                    let text = if ok { "done" } else { "failed" };
-                    let content = vec![json!({"type": "text", "text": text})];
+            AgentEvent::ToolUpdate { id, name, call } => {
+                self.deeds.learn(&id, name, call);
+                self.tell_ready(host).await?;
+            }
+            AgentEvent::ToolResult { id, ok, call } => {
+                let over = CallFacts { has_begun: true, ..call.map(|c| *c).unwrap_or_default() };
+                self.deeds.learn(&id, None, Some(Box::new(over)));
+                self.tell_ready(host).await?;
+                if let Some((deed, call)) = self.deeds.ended(&id) {
+                    let content = deed.result(ok);
                     host.say(vec![Said::ToolResult { call, content, is_error: !ok }]).await?;
                 }
+            }
+            AgentEvent::LeaveAsked { question, id, name, call } => {
+                let (deed, earlier) = self.deeds.questioned(id, name, call);
+                self.ask(host, question, deed, earlier).await?;
             }
             AgentEvent::Usage(usage) => {
                 let cached = usage.cached_input_tokens;
@@ -328,14 +380,93 @@ impl Listener {
         Ok(())
     }
 
-    fn is_open(&self, id: &Option<String>) -> bool {
-        self.tools.iter().any(|(open, _)| open == id)
+    async fn tell_ready(&mut self, host: &mut Host) -> Result<(), Stop> {
+        let deeds = self.deeds.ready();
+        self.tell(host, deeds).await
     }
 
-    /// The call that has ended: the oldest of those with this name, or without any if it has none.
-    fn ended(&mut self, id: &Option<String>) -> Option<EventId> {
-        let index = self.tools.iter().position(|(open, _)| open == id)?;
-        Some(self.tools.remove(index).1)
+    /// Tells of calls, after what was said before them.
+    async fn tell(&mut self, host: &mut Host, deeds: Vec<Deed>) -> Result<(), Stop> {
+        if deeds.is_empty() {
+            return Ok(());
+        }
+        let mut said = self.flush(host);
+        said.extend(deeds.iter().map(Deed::used));
+        let events = host.say(said).await?;
+        self.deeds.told(deeds, &events);
+        Ok(())
+    }
+
+    /// Asks somebody for a call. The program waits, and the request with it.
+    async fn ask(
+        &mut self,
+        host: &mut Host,
+        question: u64,
+        deed: Deed,
+        earlier: Option<EventId>,
+    ) -> Result<(), Stop> {
+        let mut said = self.flush(host);
+        said.extend(earlier.map(|call| {
+            let content = vec![json!({"type": "text", "text": ASKED_LATER})];
+            Said::ToolResult { call, content, is_error: false }
+        }));
+        let (name, input) = (deed.name.clone(), deed.input());
+        if self.deeds.waiting() >= WAITS_OPEN_MAX {
+            let why = format!("at most {WAITS_OPEN_MAX} calls can wait for an answer");
+            said.push(Said::Refused { server: None, name, input, why });
+            host.say(said).await?;
+            self.deeds.answer(question, Decision::Deny);
+            return Ok(());
+        }
+        said.push(Said::Calls(vec![Call { kind: CallKind::Ask, server: None, name, input }]));
+        if std::mem::take(&mut self.is_requesting) {
+            // What is not known yet is said at the end.
+            let cost_nanos = Some(self.cost_nanos.unwrap_or_default());
+            said.push(self.request_end(false, cost_nanos));
+        }
+        let events = host.say(said).await?;
+        self.deeds.wait(question, deed, &events);
+        Ok(())
+    }
+
+    /// Hands an answer on. The program goes on when all are there.
+    async fn answered(
+        &mut self,
+        host: &mut Host,
+        call: &EventId,
+        answer: &Answer,
+    ) -> Result<(), Stop> {
+        let decision = match answer {
+            Answer::Decision { result: ToolAnswer::Allow, .. } => Decision::Allow,
+            _ => Decision::Deny,
+        };
+        let Some(question) = self.deeds.answered(call, decision) else { return Ok(()) };
+        if self.deeds.waiting() == 0 {
+            host.say(vec![Said::RequestStart]).await?;
+            self.is_requesting = true;
+        }
+        self.deeds.answer(question, decision);
+        Ok(())
+    }
+
+    /// The end of a request: what the program took since the last one, of what it took in all.
+    fn request_end(&mut self, is_error: bool, cost_nanos: Option<u64>) -> Said {
+        let (before, cost_before) = self.told;
+        self.told = (self.usage, cost_nanos.unwrap_or(cost_before));
+        let usage = Usage {
+            input_tokens: self.usage.input_tokens.saturating_sub(before.input_tokens),
+            output_tokens: self.usage.output_tokens.saturating_sub(before.output_tokens),
+            cache_read_input_tokens: self
+                .usage
+                .cache_read_input_tokens
+                .saturating_sub(before.cache_read_input_tokens),
+            cache_creation_input_tokens: self
+                .usage
+                .cache_creation_input_tokens
+                .saturating_sub(before.cache_creation_input_tokens),
+        };
+        let cost_nanos = cost_nanos.map(|all| all.saturating_sub(cost_before));
+        Said::RequestEnd { is_error, usage, cost_nanos }
     }
 
     fn add(&mut self, text: &str) {
@@ -358,8 +489,13 @@ impl Listener {
     }
 
     async fn finish(mut self, mut host: Host, ran: &Ran) -> Result<(), Stop> {
+        let rest = self.deeds.rest();
+        self.tell(&mut host, rest).await?;
         let mut said = self.flush(&mut host);
-        let end = match (&ran.outcome, self.failure) {
+        if self.deeds.waiting() > 0 && self.failure.is_none() {
+            self.failure = Some("nobody had answered what it asked for".to_string());
+        }
+        let end = match (&ran.outcome, self.failure.take()) {
             (Outcome::Exited { code: 0 }, None) => Said::Finished,
             (limited @ Outcome::RateLimited { .. }, _) => {
                 let kind = ErrorKind::ModelRateLimitedError;
@@ -372,8 +508,10 @@ impl Listener {
             }
         };
         let is_error = end != Said::Finished;
-        let (usage, cost_nanos) = (self.usage, self.cost_nanos);
-        said.extend([Said::RequestEnd { is_error, usage, cost_nanos }, end]);
+        if self.is_requesting {
+            said.push(self.request_end(is_error, self.cost_nanos));
+        }
+        said.push(end);
         host.end(said).await
     }
 }

@@ -6,6 +6,7 @@ use super::options::{EngineError, EngineOptions};
 use super::play::ScriptedEngine;
 use super::room::Sandboxes;
 use super::{Engine, SCRIPTED};
+use crate::api::only_asks;
 use crate::error::ApiError;
 use crate::net::{Client, Guard, GuardError, Reach};
 use serde_json::{Map, Value};
@@ -102,10 +103,14 @@ impl Engines {
     pub fn check_agent(&self, agent: &Map<String, Value>) -> Result<(), ApiError> {
         let model = agent.get("model").map_or("", |model| model["id"].as_str().unwrap_or_default());
         let offer = self.find(model).map_err(ApiError::invalid)?;
-        let has_tools = agent.get("tools").and_then(Value::as_array).is_some_and(|t| !t.is_empty());
+        let tools = agent.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         // Servers have toolsets, so these are tools, too.
-        if offer.brings_tools && has_tools {
-            let what = format!("tools: must be empty: the model `{model}` brings its own");
+        if offer.brings_tools && !tools.is_empty() && !only_asks(tools) {
+            let what = format!(
+                "tools: the model `{model}` brings its own: must be empty, or an \
+                 agent_toolset_20260401 with nothing but a default_config whose permission_policy \
+                 is always_ask"
+            );
             return Err(ApiError::invalid(what));
         }
         Ok(())

@@ -7,6 +7,7 @@
 mod acp;
 mod attached;
 mod course;
+mod deeds;
 mod engines;
 mod fetch;
 mod host;

@@ -116,7 +116,8 @@ fn human(event: &AgentEvent) {
         }
         AgentEvent::ToolResult { ok: true, .. } => anstream::println!("          it worked"),
         AgentEvent::ToolResult { ok: false, .. } => anstream::println!("          it did not work"),
-        AgentEvent::Usage(_) => {}
+        // Nobody is asked here, and what a call is about stood there when it began.
+        AgentEvent::Usage(_) | AgentEvent::ToolUpdate { .. } | AgentEvent::LeaveAsked { .. } => {}
         AgentEvent::Failed { message, .. } => anstream::println!("failed    {message}"),
         AgentEvent::Finished { message, .. } => anstream::println!("finished  {message}"),
         AgentEvent::Stderr { text } => anstream::eprintln!("stderr    {text}"),

@@ -54,6 +54,33 @@ for line in sys.stdin:
             update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})
             answer(message, {"stopReason": "end_turn"})
             continue
+        if text.split("\n")[-1].startswith("change a file"):
+            call = {"toolCallId": "e", "title": "Edit", "kind": "edit"}
+            update({"sessionUpdate": "tool_call", **call})
+            change = {"type": "diff", "path": "plan.txt", "oldText": "a\n", "newText": "b\n"}
+            more = {"rawInput": {"path": "plan.txt"}, "content": [change]}
+            options = [{"optionId": kind, "name": kind, "kind": kind}
+                       for kind in ["reject_always", "reject_once", "allow_always", "allow_once"]]
+            params = {"sessionId": "one", "toolCall": {**call, **more}, "options": options}
+            ask = {"jsonrpc": "2.0", "id": 7, "method": "session/request_permission"}
+            print(json.dumps({**ask, "params": params}), flush=True)
+            open("asking", "w").write(str(os.getpid()))
+            if text.endswith("and leave"):
+                answer(message, {"stopReason": "end_turn"})
+                continue
+            outcome = json.loads(sys.stdin.readline())["result"]["outcome"]
+            chosen = outcome.get("optionId", outcome["outcome"])
+            words("agent_message_chunk", f"chosen: {chosen}")
+            end = {"sessionUpdate": "tool_call_update", "toolCallId": "e", "status": "failed"}
+            if chosen == "allow_once":
+                open("plan.txt", "w").write("b\n")
+                said = {"type": "content", "content": {"type": "text", "text": "changed"}}
+                end.update({"status": "completed", "content": [said, change]})
+            update(end)
+            cost = {"amount": 0.5, "currency": "USD"}
+            update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})
+            answer(message, {"stopReason": "end_turn"})
+            continue
         if text.endswith("crash"):
             sys.exit(7)
         words("agent_thought_chunk", "hm")
@@ -79,7 +106,7 @@ for line in sys.stdin:
         answer(message, {})
 "#;
 
-fn server(directory: &std::path::Path) -> Option<Server> {
+pub fn server(directory: &std::path::Path) -> Option<Server> {
     server_with(directory, &[])
 }
 
@@ -103,15 +130,15 @@ fn server_with(directory: &std::path::Path, more: &[&str]) -> Option<Server> {
     Some(Server::with(Setup { engines: Some(engines), args, ..Setup::default() }))
 }
 
-fn environment() -> Value {
+pub fn environment() -> Value {
     json!({"name": "e", "config": {"type": "cloud", "networking": {"type": "unrestricted"}}})
 }
 
-fn agent() -> Value {
+pub fn agent() -> Value {
     json!({"name": "a", "model": "helper", "system": "Be brief."})
 }
 
-fn texts(events: &[Value]) -> Vec<String> {
+pub fn texts(events: &[Value]) -> Vec<String> {
     let messages = events.iter().filter(|event| event["type"] == "agent.message");
     messages.map(|e| e["content"][0]["text"].as_str().expect("text").to_string()).collect()
 }

@@ -1,6 +1,7 @@
 //! Agent sessions through the real binary: official clients, raw requests, and `kill -9`.
 
 mod acp;
+mod acp_leave;
 mod attached;
 mod checks;
 mod client;

@@ -12,7 +12,7 @@ await play(async (stage) => {
   const seed = told.more.seed;
   console.log(`seed ${seed}`);
   const wrong = await page.evaluate(async ([first, rounds]) => {
-    const { diff_lines } = await import("/console/diff.js");
+    const { diff_lines, unified_files } = await import("/console/diff.js");
     const { Frames } = await import("/console/sse.js");
     const { wait_ms } = await import("/console/tail.js");
     const { markdown } = await import("/console/markdown.js");
@@ -44,6 +44,15 @@ await play(async (stage) => {
     const many = Array.from({ length: 3000 }, (_, line) => `line ${line}`);
     const other = many.map((line) => `${line}!`);
     same("a large diff", diff_lines(many.join("\n"), other.join("\n")).length, 6000);
+
+    // Changes as programs write them; lines may look like heads.
+    const change = "--- a\n+++ a\n@@ -1,2 +1,1 @@\n-- x\n same\n--- /dev/null\n+++ b\n@@ -0,0 +1,2 @@\n+++ y\n+z\n\\ No newline at end of file\n";
+    const line = (kind, text) => ({ kind, text });
+    same("a change of two files", unified_files(change), [
+      { path: "a", lines: [line("gone", "- x"), line("same", "same")] },
+      { path: "b", lines: [line("new", "++ y"), line("new", "z")] },
+    ]);
+    same("no change", unified_files("--- a rule\nand text"), []);
 
     // A stream in pieces.
     for (let round = 0; round < rounds; round += 1) {
