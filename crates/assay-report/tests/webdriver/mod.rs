@@ -18,6 +18,8 @@ const WAIT_MS_MAX: u64 = 60_000;
 /// Waiting inside a page ends before the answer of the driver is given up.
 const ANSWER: Duration = Duration::from_secs(120);
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
+/// How often a driver draws a port.
+const DRAWS_MAX: usize = 5;
 const NEEDED: &str = "install the Debian packages chromium and chromium-driver (make deps)";
 
 /// A window of a browser that closes with this value.
@@ -33,13 +35,7 @@ impl Browser {
     pub fn start(profile: &Path, width: u32, height: u32) -> Browser {
         let _none_yet = std::fs::remove_dir_all(profile);
         std::fs::create_dir_all(profile).expect("a profile can be made");
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("chromedriver: {error}; {NEEDED}"));
-        let port = port_of(&mut driver);
+        let (driver, port) = started();
         let profile = profile.to_path_buf();
         let mut browser = Browser { driver, port, session: String::new(), profile };
         let args = [
@@ -196,15 +192,28 @@ impl Drop for Browser {
     }
 }
 
-/// The driver says which port it was given.
-fn port_of(driver: &mut Child) -> u16 {
-    let out = driver.stdout.take().expect("its output is piped");
-    let mut lines = BufReader::new(out).lines().map_while(Result::ok);
-    let port = lines.find_map(|line| {
-        let (_, rest) = line.split_once("started successfully on port ")?;
-        rest.trim_end_matches('.').trim().parse().ok()
-    });
-    port.unwrap_or_else(|| panic!("chromedriver did not say its port; {NEEDED}"))
+/// A driver that listens. It draws a port of IPv4 and wants the same one of IPv6, which somebody
+/// else may have: then it says so and ends, and another one draws again.
+fn started() -> (Child, u16) {
+    let mut said = Vec::new();
+    for _ in 0..DRAWS_MAX {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("chromedriver: {error}; {NEEDED}"));
+        let out = driver.stdout.take().expect("its output is piped");
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            let rest = line.split_once("started successfully on port ").map(|(_, rest)| rest);
+            if let Some(port) = rest.and_then(|rest| rest.trim_end_matches('.').parse().ok()) {
+                return (driver, port);
+            }
+            said.push(line);
+        }
+        said.push(format!("it ended: {:?}", driver.wait()));
+    }
+    panic!("chromedriver did not say its port, but {said:#?}; {NEEDED}")
 }
 
 fn content_length(reader: &mut impl BufRead) -> usize {

@@ -7,7 +7,7 @@ use super::sessions::{load_unit, uses, wire};
 use crate::engine::forget_outputs;
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Kernel, Reader, SessionKey, folder};
+use crate::store::{Kernel, Reader, SessionKey, closed, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{Input, Refusal};
 use serde_json::json;
@@ -60,6 +60,7 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
             })?;
             unit.delete_below(&key.at(folder::EVENTS))?;
             unit.delete_below(&key.at(folder::MEMORY))?;
+            closed::forget(unit, &key)?;
             let outputs = forget_outputs(unit, &key)?;
             let path = format!("/v1/sessions/{}/events", key.id);
             unit.delete_below(&keys_of_path(&key.workspace, &path))?;

@@ -46,6 +46,10 @@ pub mod folder {
     pub const OUTPUTS: &str = "outputs";
     /// What agents remember: `memory/WORKSPACE/SESSION/TURN/NUMBER`.
     pub const MEMORY: &str = "memory";
+    /// Calls that waited and do so no more: `closed/WORKSPACE/SESSION/CALL`.
+    pub const CLOSED: &str = "closed";
+    /// How many of them each session has.
+    pub const CLOSED_COUNT: &str = "closed_count";
     /// Keys of the API, as hashes.
     pub const KEYS: &str = "keys";
 }

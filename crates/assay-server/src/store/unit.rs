@@ -1,5 +1,6 @@
 //! One request's part of a commit.
 
+use super::closed;
 use super::records::{Line, SessionKey, folder, read_record};
 use crate::counters::{Change, Counters, Load, Standing};
 use crate::error::ApiError;
@@ -146,16 +147,17 @@ impl<'a> Unit<'a> {
         key: &SessionKey,
         input: &Input,
     ) -> Result<Result<Step, Refusal>, ApiError> {
-        let Some(session) = self.get::<Session>(&key.at(folder::STATES))? else {
+        let Some(mut session) = self.get::<Session>(&key.at(folder::STATES))? else {
             return Err(ApiError::not_found(format!("Session {} not found", key.id)));
         };
         if let Some(last) = &session.last_event {
             self.names.raise(&last.0);
         }
+        let known = closed::recall(self, key, &mut session, input)?;
         let names = self.names;
         let mut ids = || EventId(names.next(prefix::EVENT));
         let mut context = Context { now_ms: now_ms(), ids: &mut ids };
-        let taken = match step(&session, input, &mut context) {
+        let mut taken = match step(&session, input, &mut context) {
             Ok(taken) => taken,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -166,6 +168,7 @@ impl<'a> Unit<'a> {
             self.transaction.put(at, line.json.clone().into_bytes());
             lines.push(Arc::new(line));
         }
+        closed::keep(self, key, &std::mem::take(&mut taken.session.closed), &known)?;
         self.put(key.at(folder::STATES), &taken.session)?;
         // Whatever an engine of this process still holds must be looked at after a restart.
         match taken.session.turns.is_empty() && taken.session.aborting.is_none() {
