@@ -16,6 +16,8 @@ const FAILED: i32 = 1;
 /// Commits of a script are nobody's.
 const NAME: &str = "user.name=scripted";
 const EMAIL: &str = "user.email=scripted@localhost";
+/// A commit leaves nobody behind who tidies up the repository.
+const ALONE: &str = "maintenance.auto=false";
 const FLOOD_LINE_BYTES: usize = 1000;
 
 /// Plays the step of a script that is for this situation, in the current directory, and gives the
@@ -150,11 +152,11 @@ impl Player {
         let message = self.fill(message)?;
         say(&Spoken::Action { name: "commit".to_string(), detail: message.clone() });
         succeed(Command::new("git").args(["add", "--all"]))?;
-        succeed(Command::new("git").args(["-c", NAME, "-c", EMAIL, "commit", "--quiet"]).args([
-            "--no-verify",
-            "--message",
-            &message,
-        ]))
+        succeed(
+            Command::new("git")
+                .args(["-c", NAME, "-c", EMAIL, "-c", ALONE, "commit", "--quiet"])
+                .args(["--no-verify", "--message", &message]),
+        )
     }
 
     fn fill(&self, text: &str) -> io::Result<String> {
