@@ -5,7 +5,7 @@ use super::{
     Leader, LeaderError, Outcome, expected, judged, plain, story_of, with_results, written,
 };
 use crate::contract::{CommandSpec, Contract, Story};
-use crate::event::{Scope, Step};
+use crate::event::{Revision, Scope, Step};
 use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
 use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, symbols, tests};
@@ -142,7 +142,7 @@ impl Leader<'_> {
     }
 
     /// RED of all stories with the tests as they are at the end: a later story may have changed
-    /// those of an earlier one. What was shown of this very tree is not shown again.
+    /// those of an earlier one. What was shown with these very tests is not shown again.
     pub(super) fn red_again(
         &mut self,
         contract: &Contract,
@@ -154,9 +154,11 @@ impl Leader<'_> {
             let scope = Scope::Story(story.id.clone());
             let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
             let shown = state.facts.passed_at(&scope, vec![Step::Red]);
-            if all_existing(story) || shown.is_some_and(|at| at.tree == gate.at.tree) {
+            let shown = shown.cloned();
+            if all_existing(story) || self.has_the_same_tests(contract, gate, shown.as_ref())? {
                 continue;
             }
+            let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
             let red = state.stories[index].red.clone().unwrap_or_else(|| gate.from.clone());
             let one = self.red(contract, &Gate { scope, red, ..gate.clone() })?;
             whole.findings.extend(one.findings);
@@ -169,6 +171,21 @@ impl Leader<'_> {
         }
         whole.note = format!("{again} stories again, with the tests of the end");
         Ok(whole)
+    }
+
+    /// Whether tests are as they were then: the old code with them is the same tree again. Rust
+    /// has tests beside its code, so there any change of a source may be one of a test.
+    fn has_the_same_tests(
+        &self,
+        contract: &Contract,
+        gate: &Gate,
+        then: Option<&Revision>,
+    ) -> Result<bool, LeaderError> {
+        let Some(then) = then else { return Ok(false) };
+        let changed = self.desk.git.changed(&then.commit, &gate.at.commit)?;
+        let tests = &contract.settings.tests;
+        let is_source = |path: &String| !glob::any(tests, path) && !path.ends_with(".rs");
+        Ok(changed.iter().all(|(path, _)| is_source(path) && !beside::is_test_file(path)))
     }
 
     /// Tests that stand beside the code, which is that from before.
