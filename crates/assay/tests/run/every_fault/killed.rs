@@ -96,11 +96,10 @@ fn was_seen(case: &Case, during: &Left, before: &Left) -> bool {
         "slow-disk" => !before.disks.is_empty() && !before.groups.is_empty(),
         _ => true,
     };
-    let others = match (case.network, case.fault) {
-        // All nodes may be down at the moment of the kill, and their disks are not.
-        ("proxies", "fsync-loss") => true,
-        // Nodes outlive the harness.
-        ("proxies", _) => !before.processes.is_empty(),
+    let others = match case.network {
+        // Nodes may end with the harness, too: nobody answers their system calls any more, or the
+        // fault had ended them all.
+        "proxies" => !during.processes.is_empty(),
         // Namespaces end with the harness, and rules with them: they were there until then, one for
         // each node, with the harness and the nodes.
         _ => during.networks.len() >= 3 && during.processes.len() > 3,
