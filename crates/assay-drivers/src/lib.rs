@@ -62,15 +62,28 @@ pub const DRIVERS: &[Driver] = &[
     zookeeper::DRIVER,
 ];
 
+/// Drivers that a build can leave out: each is a feature of its own name.
+const FEATURES: [&str; 4] = ["nats", "postgres", "redis", "zookeeper"];
+
+/// Why there is no driver of this name, and what to do.
+pub fn absent(name: &str) -> String {
+    if FEATURES.contains(&name) {
+        return format!(
+            "the client `{name}` was left out when this program was built: build it with the \
+             feature `{name}`"
+        );
+    }
+    let names: Vec<&str> = DRIVERS.iter().map(|driver| driver.name).collect();
+    format!("no client `{name}` is built in: {}", names.join(", "))
+}
+
 /// Makes a client of the system that a driver is for.
 ///
 /// # Errors
 /// There is no such driver, or it has nothing for the generator or the options.
 pub fn open(driver: &str, target: Target) -> Result<Box<dyn Client>, ClientError> {
     let Some(known) = DRIVERS.iter().find(|known| known.name == driver) else {
-        let names: Vec<&str> = DRIVERS.iter().map(|driver| driver.name).collect();
-        let message = format!("no client `{driver}` is built in: {}", names.join(", "));
-        return Err(ClientError { message });
+        return Err(ClientError { message: absent(driver) });
     };
     if !known.generators.contains(&target.generator.as_str()) {
         let message = format!(
@@ -86,4 +99,24 @@ pub fn open(driver: &str, target: Target) -> Result<Box<dyn Client>, ClientError
         return Err(ClientError { message });
     }
     (known.open)(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_a_client_that_is_not_there_learns_how_to_get_it() {
+        let is_there = |name: &str| DRIVERS.iter().any(|driver| driver.name == name);
+        for (name, is_built) in [
+            ("nats", cfg!(feature = "nats")),
+            ("postgres", cfg!(feature = "postgres")),
+            ("redis", cfg!(feature = "redis")),
+            ("zookeeper", cfg!(feature = "zookeeper")),
+        ] {
+            assert_eq!(is_there(name), is_built, "{name}");
+            assert!(absent(name).ends_with(&format!("feature `{name}`")), "{}", absent(name));
+        }
+        assert!(absent("oracle").starts_with("no client `oracle` is built in: etcd, kv"));
+    }
 }

@@ -324,9 +324,7 @@ impl Checks<'_> {
         if let Some(name) = &client.builtin
             && !DRIVERS.iter().any(|driver| driver.name == name)
         {
-            let known: Vec<&str> = DRIVERS.iter().map(|driver| driver.name).collect();
-            let known = known.join(", ");
-            return wrong("client.builtin", format!("no client `{name}` is built in: {known}"));
+            return wrong("client.builtin", assay_drivers::absent(name));
         }
         if let Some(command) = &client.command {
             self.command("client.command", command, Where::Client)?;
