@@ -229,11 +229,7 @@ impl Deed {
                 mesh.for_each(|(mesh, link)| mesh.reset(*link));
             }
             Action::Pause(all) => self.ended = stopped(all)?,
-            // Children may end with their parent, before their turn comes.
-            Action::Kill(all) => all.iter().try_for_each(|process| match process.kill() {
-                Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
-                killed => killed,
-            })?,
+            Action::Kill(all) => Process::kill_all(all)?,
             Action::Terminate(all) => all.iter().try_for_each(Process::terminate)?,
             Action::Corrupt(corruption) => _ = corruption.inflict()?,
             Action::Fill(fill) => {

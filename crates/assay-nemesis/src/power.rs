@@ -42,10 +42,7 @@ impl DiskNode {
     }
 
     fn end(&self) -> Result<(), String> {
-        self.processes.iter().try_for_each(|process| match process.kill() {
-            Ok(()) | Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
-            Err(error) => Err(format!("{}: {error}", self.node)),
-        })
+        Process::kill_all(&self.processes).map_err(|error| format!("{}: {error}", self.node))
     }
 
     fn reading(&self, wanted: Answer) -> Reading {

@@ -168,6 +168,23 @@ impl Process {
         self.wait("SIGKILL", |state| state == ProcessState::Gone)
     }
 
+    /// Kills several (SIGKILL), those that began first before the others, and waits until all are
+    /// gone: a server that sees what it has started end one by one would have time to say so, to
+    /// write, and to answer. Those that have ended are no matter.
+    pub fn kill_all(all: &[Process]) -> Result<(), ProcessError> {
+        let mut oldest_first = all.to_vec();
+        oldest_first.sort_by_key(|process| process.start_ticks);
+        let or_gone = |done: Result<(), ProcessError>| match done {
+            Err(ProcessError::NoSuchProcess { .. }) => Ok(()),
+            done => done,
+        };
+        for process in &oldest_first {
+            or_gone(process.send(Signal::KILL, "SIGKILL"))?;
+        }
+        let is_gone = |state| state == ProcessState::Gone;
+        oldest_first.iter().try_for_each(|process| or_gone(process.wait("SIGKILL", is_gone)))
+    }
+
     /// Asks it to end (SIGTERM). When it does is its own affair: [`Process::state`] tells.
     pub fn terminate(&self) -> Result<(), ProcessError> {
         self.send(Signal::TERM, "SIGTERM")

@@ -28,6 +28,29 @@ fn a_killed_process_is_gone_before_its_parent_knows() {
 }
 
 #[test]
+fn whoever_is_killed_with_its_children_does_not_see_them_end() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (begun, seen) = (directory.path().join("begun"), directory.path().join("seen"));
+    // The child begins later than its parent by more than a tick of the clock that tells.
+    let script =
+        "sleep 0.1; sleep 600 & echo $! > \"$1.new\"; mv \"$1.new\" \"$1\"; wait; : > \"$2\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, "parent"]).args([&begun, &seen]);
+    let mut parent = command.spawn().expect("sh runs");
+    super::support::wait_until("it has a child", || begun.exists());
+    let child = std::fs::read_to_string(&begun).expect("a number");
+    let child = Process::of(child.trim().parse().expect("a number")).expect("it runs");
+    let all = [child, Process::of(parent.id()).expect("it runs")];
+    Process::kill_all(&all).expect("they can be killed");
+    for process in all {
+        assert_eq!(process.state().expect("readable"), ProcessState::Gone);
+    }
+    assert!(!seen.exists(), "the parent was left to see its child end");
+    Process::kill_all(&all).expect("those that are gone are no matter");
+    parent.wait().expect("our child");
+}
+
+#[test]
 fn a_process_that_is_asked_to_end_does() {
     let sleeper = Sleeper::start();
     let process = sleeper.process();
