@@ -33,6 +33,8 @@ pub(crate) struct Watched {
     pub(crate) names: Vec<String>,
     /// The nodes' real ports.
     pub(crate) ports: BTreeMap<u16, usize>,
+    /// Ports of which the description says that nodes reach each other there without a proxy.
+    pub(crate) direct: BTreeSet<u16>,
     /// Connections that were made on purpose.
     pub(crate) dials: DialPorts,
 }
@@ -173,7 +175,8 @@ fn beside(
     watched: &Watched,
     held: &BTreeMap<u64, usize>,
 ) -> Vec<(usize, usize, Socket)> {
-    let described = |at: SocketAddr| watched.ports.contains_key(&at.port());
+    let Watched { ports, direct, .. } = watched;
+    let described = |at: SocketAddr| ports.contains_key(&at.port()) || direct.contains(&at.port());
     let ends: BTreeMap<(SocketAddr, SocketAddr), usize> = sockets
         .iter()
         .filter(|socket| !described(socket.local) && !described(socket.remote))
@@ -216,8 +219,12 @@ mod tests {
         };
         let dials = DialPorts::default();
         let _open = dials.enter(40_000);
-        let watched =
-            Watched { names: vec!["n1".into()], ports: BTreeMap::from([(7_000, 0)]), dials };
+        let watched = Watched {
+            names: vec!["n1".into()],
+            ports: BTreeMap::from([(7_000, 0)]),
+            direct: BTreeSet::new(),
+            dials,
+        };
         let cases = [
             ("127.0.0.1:7000", "127.0.0.1:40000", false),
             ("127.0.0.1:7000", "127.0.0.1:40001", true),
@@ -240,7 +247,8 @@ mod tests {
         // Sockets 1 and 2 are of n1, 3 and 4 of n2, and 5 is of somebody else.
         let held = BTreeMap::from([(1, 0), (2, 0), (3, 1), (4, 1)]);
         let (names, ports) = (vec!["n1".into(), "n2".into()], BTreeMap::from([(7_000, 1)]));
-        let watched = Watched { names, ports, dials: DialPorts::default() };
+        let (direct, dials) = (BTreeSet::from([8_000]), DialPorts::default());
+        let watched = Watched { names, ports, direct, dials };
         let (low, high) = ("127.0.0.1:5000", "127.0.0.1:41000");
         let cases = [
             ("n2 calls n1", low, high, (1, 3), 1),
@@ -248,6 +256,8 @@ mod tests {
             ("n1 calls itself", low, high, (1, 2), 0),
             ("somebody calls n1", low, high, (1, 5), 0),
             ("over a described port", "127.0.0.1:7000", high, (3, 1), 0),
+            ("n2 calls n1 where it may", "127.0.0.1:8000", high, (1, 3), 0),
+            ("n1 calls n2 where it may", high, "127.0.0.1:8000", (2, 4), 0),
         ];
         for (what, here, there, (inode, other), expected) in cases {
             let sockets = [end(here, there, inode), end(there, here, other)];

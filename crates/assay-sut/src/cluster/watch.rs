@@ -57,6 +57,7 @@ pub(super) fn look_for_bypasses(inner: &Inner) {
     let watched = Watched {
         names: inner.names.clone(),
         ports: inner.wires.real_ports(),
+        direct: inner.wires.direct_ports(),
         dials: inner.mesh.dial_ports().clone(),
     };
     let group = |node: &super::Node| node.process().map(|process| process.pid);

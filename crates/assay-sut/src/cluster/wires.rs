@@ -243,6 +243,12 @@ impl Wires {
         behind_proxies.flat_map(|(_, addresses)| of(addresses)).collect()
     }
 
+    /// The real ports at which nodes may reach each other without a proxy.
+    pub(crate) fn direct_ports(&self) -> BTreeSet<u16> {
+        let direct = self.listen.iter().filter(|(port, _)| self.direct.contains(*port));
+        direct.flat_map(|(_, addresses)| addresses.iter().map(SocketAddr::port)).collect()
+    }
+
     /// A port of this node on which somebody else listens, if there is one.
     pub(crate) fn taken_port(&self, node: usize) -> Option<u16> {
         let of_node = self.listen.values().filter_map(|addresses| addresses.get(node));
