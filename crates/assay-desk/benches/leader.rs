@@ -53,10 +53,14 @@ impl Engines for Answers {
         };
         let (nonce, story, role) = (get("nonce"), get("story"), get("role"));
         if role == "worker" {
-            let number = story.trim_start_matches("US-").parse().expect("stories have numbers");
+            let number: usize =
+                story.trim_start_matches("US-").parse().expect("stories have numbers");
             self.stories.set(self.stories.get().max(number));
-            let file = story.to_lowercase();
+            // Names of tests stand in a test file.
+            let (file, test) = (story.to_lowercase(), format!("t/{}", story.to_lowercase()));
             std::fs::write(order.work.join(file), format!("{nonce}\n")).expect("a file");
+            let names = format!("a{number} b{number} c{number}\n");
+            std::fs::write(order.work.join(test), names).expect("a file");
             git(order.work, &["add", "-A"]);
             git(order.work, &["commit", "-qm", "work"]);
             let head = git(order.work, &["rev-parse", "HEAD"]);
@@ -130,7 +134,7 @@ const STORY: &str = r#"
 
 ```toml
 risk = "LOW"
-paths = ["us-NUM"]
+paths = ["us-NUM", "t/us-NUM"]
 tests = [
   { criterion = "AC-1", name = "aIDX", category = "happy" },
   { criterion = "AC-1", name = "bIDX", category = "negative" },
@@ -159,10 +163,8 @@ fn git(directory: &Path, args: &[&str]) -> String {
 
 fn desk(home: &Path, source: &str) -> Desk {
     std::fs::write(home.join("n0"), "0\n").expect("a file");
-    // Names of tests stand in a test file.
-    let names = (1..=9).map(|n| format!("a{n} b{n} c{n}\n")).collect::<String>();
     std::fs::create_dir(home.join("t")).expect("a directory");
-    std::fs::write(home.join("t/names"), names).expect("a file");
+    std::fs::write(home.join("t/begin"), "\n").expect("a file");
     git(home, &["init", "-q"]);
     git(home, &["add", "-A"]);
     git(home, &["commit", "-qm", "Begin"]);

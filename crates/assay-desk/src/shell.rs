@@ -14,6 +14,7 @@ mod git;
 mod leader;
 mod left;
 mod objects;
+mod plain;
 mod projections;
 mod prompt;
 mod protect;

@@ -20,6 +20,8 @@ pub struct Git {
     objects: Objects,
     /// Asked for once: it is needed for every working tree.
     identity: OnceLock<(String, String)>,
+    /// The same.
+    plain: OnceLock<bool>,
 }
 
 /// Git said no.
@@ -59,6 +61,16 @@ const SETTINGS: [&str; 6] = [
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
+];
+
+/// Settings, each of which may make files other than they are committed.
+const CHANGING: [&str; 6] = [
+    "core.attributesfile",
+    "core.autocrlf",
+    "core.eol",
+    "core.precomposeunicode",
+    "core.sparsecheckout",
+    "core.symlinks",
 ];
 
 /// Git in a directory, without anybody's hooks.
@@ -132,7 +144,8 @@ impl Git {
         match (lines.next(), lines.next()) {
             (Some(root), Some(directory)) => {
                 let objects = Objects::open(&root)?;
-                Ok(Git { root, directory, objects, identity: OnceLock::new() })
+                let (identity, plain) = (OnceLock::new(), OnceLock::new());
+                Ok(Git { root, directory, objects, identity, plain })
             }
             _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
         }
@@ -163,6 +176,34 @@ impl Git {
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
         git.env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", &self.root);
         git
+    }
+
+    /// Its objects, to be read.
+    pub(super) fn repository(&self) -> gix::Repository {
+        self.objects.repository()
+    }
+
+    /// Whether git writes files here as they are committed, as far as settings and files outside of
+    /// commits say.
+    pub(super) fn writes_plainly(&self) -> bool {
+        *self.plain.get_or_init(|| self.has_no_settings_of_files().unwrap_or(false))
+    }
+
+    fn has_no_settings_of_files(&self) -> Result<bool, GitError> {
+        let names = self.run(&["config", "--list", "--name-only"])?;
+        if names.lines().any(|name| CHANGING.contains(&name)) {
+            return Ok(false);
+        }
+        let programs = PathBuf::from(self.run(&["--exec-path"])?.trim());
+        let with_git = programs.parent().and_then(Path::parent);
+        let directory = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let own = directory("XDG_CONFIG_HOME")
+            .or_else(|| directory("HOME").map(|home| home.join(".config")));
+        let machine = [Some(Path::new("/etc")), with_git].into_iter().flatten();
+        let named = |at: &Path| [at.join("gitattributes"), at.join("etc/gitattributes")];
+        let mut places: Vec<PathBuf> = machine.flat_map(named).collect();
+        places.extend(own.map(|own| own.join("git/attributes")));
+        Ok(places.iter().all(|place| std::fs::symlink_metadata(place).is_err()))
     }
 
     #[cfg(test)]

@@ -5,9 +5,9 @@ use super::checks::Cache;
 use super::desk::Desk;
 use super::dispatch::{Engines, EnginesError};
 use super::git::GitError;
-use super::trees::TreeError;
+use super::trees::{self, TreeError};
 use crate::contract::{Contract, Score, sha256};
-use crate::event::{Event, Opened, Revision, Terminal};
+use crate::event::{Event, Opened, Revision, Step, Terminal};
 use crate::state::{Effect, State};
 use assay_ledger::BlobRef;
 use std::collections::BTreeMap;
@@ -129,24 +129,34 @@ impl<'a> Leader<'a> {
             let effect = self.campaign.state().ok_or(LeaderError::NotBegun)?.next();
             match effect {
                 Effect::Stop(terminal) => {
-                    self.project()?;
+                    self.rest()?;
                     return Ok(Pause::Ended(terminal));
                 }
                 Effect::Ask(question) => {
-                    self.project()?;
+                    self.rest()?;
                     return Ok(Pause::Waiting(question));
                 }
                 // An end that was computed is written down, whatever happened to the contract.
                 effect @ Effect::End(_) => self.act(effect)?,
                 effect => {
-                    self.check_contract()?;
-                    let acted = self.act(effect);
-                    // What stands in files is what was written down, whatever comes of it.
-                    self.project()?;
+                    let acted = self.act_and_tell(effect);
+                    if acted.is_err() {
+                        self.project()?;
+                    }
                     acted?;
                 }
             }
         }
+    }
+
+    /// Acts, if the contract is the one that was frozen. What stands in files is what was written
+    /// down, before anything that takes its time; steps of a moment are told with the next.
+    fn act_and_tell(&mut self, effect: Effect) -> Result<(), LeaderError> {
+        self.check_contract()?;
+        if !is_of_a_moment(&effect) {
+            self.project()?;
+        }
+        self.act(effect)
     }
 
     /// Somebody else changed what is protected: a person looks, and goes on.
@@ -217,8 +227,23 @@ impl<'a> Leader<'a> {
         Ok(())
     }
 
+    /// Leaves nothing behind that nobody needs while nobody leads.
+    fn rest(&self) -> Result<(), LeaderError> {
+        trees::sweep(&self.desk.tree("check"));
+        self.project()
+    }
+
     fn project(&self) -> Result<(), LeaderError> {
         self.campaign.project(self.desk).map_err(|error| LeaderError::File(error.to_string()))
+    }
+}
+
+/// Whether an effect runs nothing but the Leader's own code, and git.
+fn is_of_a_moment(effect: &Effect) -> bool {
+    match effect {
+        Effect::Dispatch(_) | Effect::Accept(..) | Effect::Fix(..) => true,
+        Effect::Check(_, step) => matches!(step, Step::Claim | Step::Scope | Step::Gaming),
+        _ => false,
     }
 }
 

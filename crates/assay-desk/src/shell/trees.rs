@@ -9,6 +9,7 @@
 
 use super::git::{self, Git, GitError};
 use super::left;
+use super::plain::Plain;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -58,20 +59,60 @@ pub(super) fn prepare(
     commit: &str,
     keep: Keep<'_>,
 ) -> Result<(), TreeError> {
-    let old = put_aside(directory)?;
-    make(user, directory, commit)?;
-    let Some(old) = old else { return Ok(()) };
-    let is_clean = take_over(&old, directory, keep);
-    sweep(directory);
-    if !is_clean {
-        // What was kept is in the way of the tree: then nothing is.
-        let spoilt = put_aside(directory)?;
-        make(user, directory, commit)?;
-        if spoilt.is_some() {
-            sweep(directory);
-        }
+    fill(directory, keep, || make(user, directory, commit))
+}
+
+/// Files of another commit in the working tree of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Over<'a> {
+    /// The other commit.
+    pub commit: &'a str,
+    /// Which files; those that it does not have are taken away.
+    pub paths: &'a [String],
+}
+
+/// Makes a directory the working tree of a commit with some files of another one. Gives the tree
+/// that this is, if it is known; what is in the way of the files is the inner error.
+pub(super) fn prepare_over(
+    user: &Git,
+    directory: &Path,
+    commit: &str,
+    over: Over<'_>,
+    keep: Keep<'_>,
+) -> Result<Result<Option<String>, GitError>, TreeError> {
+    let mut tree = None;
+    fill(directory, keep, || {
+        tree = make_over(user, directory, commit, over)?;
+        Ok(())
+    })?;
+    if tree.is_none()
+        && let Err(why) = overlay(user, directory, over)
+    {
+        return Ok(Err(why));
     }
-    Ok(())
+    Ok(Ok(tree))
+}
+
+/// A new directory with what `make` puts there, and with what is to be kept of the old one.
+fn fill(
+    directory: &Path,
+    keep: Keep<'_>,
+    mut make: impl FnMut() -> Result<(), TreeError>,
+) -> Result<(), TreeError> {
+    let earlier = olds(directory);
+    let old = put_aside(directory)?;
+    std::thread::scope(|scope| {
+        // Nobody waits for that but who would have nothing else to do.
+        scope.spawn(|| earlier.iter().for_each(|path| remove(path)));
+        make()?;
+        let Some(old) = &old else { return Ok(()) };
+        if !take_over(old, directory, keep) {
+            // What was kept is in the way of the tree: then nothing is.
+            put_aside(directory)?;
+            make()?;
+        }
+        Ok(())
+    })
 }
 
 /// Renames what stands at a place, if anything does. In the same directory: that needs no rights
@@ -81,8 +122,8 @@ fn put_aside(directory: &Path) -> Result<Option<PathBuf>, TreeError> {
         return Ok(None);
     }
     let stuck = |why: String| TreeError::Stuck { path: directory.to_path_buf(), why };
-    let taken = |n: &usize| fs::symlink_metadata(old_name(directory, *n)).is_err();
-    let free = (0..OLD_MAX).find(taken).map(|n| old_name(directory, n));
+    let free = |n: &usize| fs::symlink_metadata(old_name(directory, *n)).is_err();
+    let free = (0..OLD_MAX).find(free).map(|n| old_name(directory, n));
     let free = free.ok_or_else(|| stuck(format!("{OLD_MAX} old ones could not be removed")))?;
     fs::rename(directory, &free).map_err(|error| stuck(error.to_string()))?;
     Ok(Some(free))
@@ -92,18 +133,65 @@ fn old_name(directory: &Path, number: usize) -> PathBuf {
     directory.with_file_name(format!("{OLD}{number}"))
 }
 
-/// Removes old trees as far as they can be.
-fn sweep(directory: &Path) {
+/// The trees that were put aside beside one, and are still there.
+fn olds(directory: &Path) -> Vec<PathBuf> {
     let beside = directory.parent().map(fs::read_dir);
-    for entry in beside.into_iter().flatten().flatten().flatten() {
-        if entry.file_name().as_bytes().starts_with(OLD.as_bytes()) {
-            remove(&entry.path());
-        }
-    }
+    let entries = beside.into_iter().flatten().flatten().flatten();
+    let is_old = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(OLD.as_bytes());
+    entries.filter(is_old).map(|entry| entry.path()).collect()
+}
+
+/// Removes the trees that were put aside beside one, as far as they can be.
+pub(super) fn sweep(directory: &Path) {
+    olds(directory).iter().for_each(|path| remove(path));
 }
 
 /// A new directory with a new repository and the files of a commit.
 fn make(user: &Git, directory: &Path, commit: &str) -> Result<(), TreeError> {
+    if let Some(plain) = Plain::of(user, commit) {
+        found(user, directory)?;
+        if plain.write(directory).is_some() {
+            return Ok(());
+        }
+        // Git begins with nothing, and says what is wrong.
+        remove(directory);
+    }
+    checked_out_by_git(user, directory, commit)
+}
+
+/// The same with files of another commit, if that takes no git; otherwise without them.
+fn make_over(
+    user: &Git,
+    directory: &Path,
+    commit: &str,
+    over: Over<'_>,
+) -> Result<Option<String>, TreeError> {
+    let plain = Plain::of(user, commit).and_then(|plain| plain.over(user, over.commit, over.paths));
+    if let Some((plain, tree)) = plain.and_then(|plain| plain.tree().map(|tree| (plain, tree))) {
+        found(user, directory)?;
+        if plain.write(directory).is_some() {
+            return Ok(Some(tree));
+        }
+        remove(directory);
+    }
+    make(user, directory, commit).map(|()| None)
+}
+
+/// The tree of a commit by git itself, which can do all of it.
+pub(super) fn checked_out_by_git(
+    user: &Git,
+    directory: &Path,
+    commit: &str,
+) -> Result<(), TreeError> {
+    found(user, directory)?;
+    let mut checkout = inside(directory, directory);
+    checkout.args(["checkout", "-q", "-f", "--detach", commit]);
+    git::finish(checkout, "checkout")?;
+    Ok(())
+}
+
+/// A new directory with a new repository that has nothing of its own yet.
+fn found(user: &Git, directory: &Path) -> Result<(), TreeError> {
     let own = directory.join(".git");
     if let Some(above) = directory.parent() {
         fs::create_dir_all(above).map_err(|error| GitError::file(above, &error))?;
@@ -112,7 +200,7 @@ fn make(user: &Git, directory: &Path, commit: &str) -> Result<(), TreeError> {
     for path in [directory, &own] {
         fs::create_dir(path).map_err(|error| GitError::file(path, &error))?;
     }
-    for below in ["objects/info", "refs/heads", "refs/tags"] {
+    for below in ["objects/info", "refs"] {
         let path = own.join(below);
         fs::create_dir_all(&path).map_err(|error| GitError::file(&path, &error))?;
     }
@@ -132,9 +220,6 @@ fn make(user: &Git, directory: &Path, commit: &str) -> Result<(), TreeError> {
     write(own.join("config"), &settings)?;
     // What `git init` would make; the checkout makes it a commit.
     write(own.join("HEAD"), "ref: refs/heads/main\n")?;
-    let mut checkout = inside(directory, directory);
-    checkout.args(["checkout", "-q", "-f", "--detach", commit]);
-    git::finish(checkout, "checkout")?;
     Ok(())
 }
 
@@ -246,12 +331,8 @@ fn open_all(path: &Path) {
 }
 
 /// Puts the tests of a commit into a tree of another: what RED is run on.
-pub(super) fn overlay(
-    user: &Git,
-    directory: &Path,
-    from: &str,
-    paths: &[String],
-) -> Result<(), GitError> {
+pub(super) fn overlay(user: &Git, directory: &Path, over: Over<'_>) -> Result<(), GitError> {
+    let Over { commit: from, paths } = over;
     let (there, gone): (Vec<&String>, Vec<&String>) =
         paths.iter().partition(|path| user.has(from, path));
     for some in there.chunks(PATHS_AT_ONCE) {
@@ -276,7 +357,7 @@ pub(super) fn take_back(directory: &Path, patch: &Path) -> Result<(), GitError> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Keep, TreeError, prepare, remove};
+    use super::{Keep, TreeError, prepare, remove, sweep};
     use crate::shell::git::{Git, command, finish};
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -335,8 +416,10 @@ mod tests {
             assert_eq!((there("target/deep/built"), there("src/x.log")), (built, log), "{keep:?}");
             assert!(!there("other") && !there(".git/planted") && !there("link"), "{keep:?}");
             assert_eq!(fs::read_to_string(tree.join("src/a")).expect("a file"), "1\n");
-            let beside = fs::read_dir(home.path().join("trees")).expect("a directory").count();
-            assert_eq!(beside, 1, "old ones are gone");
+            let beside = || fs::read_dir(home.path().join("trees")).expect("a directory").count();
+            assert_eq!(beside(), 2, "all old ones but the last are gone");
+            sweep(&tree);
+            assert_eq!(beside(), 1, "old ones are gone");
         }
     }
 
@@ -371,6 +454,7 @@ mod tests {
         let can_fix = fixed(&planted, "+i");
         prepare(&user, &tree, &head(&user), Keep::Ignored).expect("a tree");
         assert!(!planted.exists(), "the new tree has nothing of it");
+        sweep(&tree);
         assert_eq!(old.exists(), can_fix, "what can be removed is");
         fixed(&old.join(".git/commondir"), "-i");
         let above = tree.parent().expect("a directory");

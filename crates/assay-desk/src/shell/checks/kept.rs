@@ -8,7 +8,7 @@ use super::proofs::in_the_way;
 use super::{Leader, LeaderError, Outcome, Seen};
 use crate::contract::{CommandSpec, Contract, Story};
 use crate::gate::{glob, kept, tests};
-use crate::shell::trees;
+use crate::shell::trees::{self, Over};
 use crate::state::Gate;
 use assay_guard::beside;
 
@@ -73,11 +73,13 @@ impl Leader<'_> {
         self.cache.tree = None;
         let keep = self.keep(contract);
         let git = &self.desk.git;
-        trees::prepare(git, &directory, &gate.at.commit, keep)?;
-        if let Err(why) = trees::overlay(git, &directory, &gate.from.commit, paths) {
-            return Ok(Err(why.to_string()));
-        }
-        let tree = git.tree_of(&directory, &gate.at.tree, &self.desk.tree("index"))?;
+        let over = Over { commit: &gate.from.commit, paths };
+        let tree = match trees::prepare_over(git, &directory, &gate.at.commit, over, keep)? {
+            Ok(tree) => tree,
+            Err(why) => return Ok(Err(why.to_string())),
+        };
+        let expected = tree.as_ref().unwrap_or(&gate.at.tree);
+        let tree = git.tree_of(&directory, expected, &self.desk.tree("index"))?;
         self.execute(contract, spec, &directory, &tree).map(Ok)
     }
 }

@@ -10,6 +10,7 @@ use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
 use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, symbols, tests};
 use crate::results::Results;
+use crate::shell::trees::Over;
 use crate::shell::{dispatch, trees};
 use crate::state::{Gate, all_existing};
 use assay_guard::{beside, tree};
@@ -115,19 +116,23 @@ impl Leader<'_> {
         self.cache.tree = None;
         let keep = self.keep(contract);
         let git = &self.desk.git;
-        trees::prepare(git, &directory, &gate.red.commit, keep)?;
+        let over = Over { commit: &gate.at.commit, paths: &test_paths };
         let mut outcome = Outcome::default();
-        if let Err(why) = trees::overlay(git, &directory, &gate.at.commit, &test_paths) {
-            outcome.findings.push(in_the_way("the tests", &why));
-            return Ok(outcome);
-        }
+        let tree = match trees::prepare_over(git, &directory, &gate.red.commit, over, keep)? {
+            Ok(tree) => tree,
+            Err(why) => {
+                outcome.findings.push(in_the_way("the tests", &why));
+                return Ok(outcome);
+            }
+        };
         if let Some(finding) = self.overlay_beside(gate, &sources, &directory)? {
             outcome.findings.push(finding);
             return Ok(outcome);
         }
         let git = &self.desk.git;
         let scratch = self.desk.tree("index");
-        let tree = git.tree_of(&directory, &gate.red.tree, &scratch)?;
+        let expected = tree.as_ref().unwrap_or(&gate.red.tree);
+        let tree = git.tree_of(&directory, expected, &scratch)?;
         let (mut all, mut output) = (Results::default(), String::new());
         for spec in with_results(story) {
             let seen = self.execute(contract, spec, &directory, &tree)?;
