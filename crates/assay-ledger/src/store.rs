@@ -3,6 +3,7 @@
 use crate::chain::{Row, Tip};
 use crate::error::{Break, LedgerError};
 use crate::event::{Entry, blobs_text};
+use futures_util::TryStreamExt;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Row as _, SqliteConnection};
 use std::path::{Path, PathBuf};
@@ -140,29 +141,32 @@ impl Store {
         Err(self.broken(Break::Schema { what }))
     }
 
-    /// Hands every event behind `tip` to `take`, checked, and moves `tip` to the last.
+    /// Hands every event behind `tip` to `take`, checked, and moves `tip` to the last. Each is
+    /// checked while the thread of the database looks for the next.
     pub(crate) async fn read(
         &mut self,
         tip: &mut Tip,
         mut take: impl FnMut(Entry),
     ) -> Result<(), LedgerError> {
+        let Store { connection, directory } = self;
         loop {
-            let after = i64::try_from(tip.seq.0).unwrap_or(i64::MAX);
-            let rows = sqlx::query(
+            let before = tip.seq;
+            let mut rows = sqlx::query(
                 "SELECT seq, prev, at_ms, kind, blobs, payload, hash FROM events WHERE seq > ? \
                  ORDER BY seq LIMIT ?",
             )
-            .bind(after)
+            .bind(i64::try_from(before.0).unwrap_or(i64::MAX))
             .bind(PAGE_EVENTS)
-            .fetch_all(&mut self.connection)
-            .await;
-            let rows = rows.map_err(|error| trouble(&self.directory, "read events", error))?;
-            if rows.is_empty() {
-                return Ok(());
+            .fetch(&mut *connection);
+            loop {
+                let row = rows.try_next().await;
+                let row = row.map_err(|error| trouble(directory, "read events", error))?;
+                let Some(row) = row else { break };
+                let entry = fields(&row, *tip).and_then(|row| tip.follow(row));
+                take(entry.map_err(LedgerError::broken(directory))?);
             }
-            for row in rows {
-                let row = fields(&row, *tip).map_err(|broken| self.broken(broken))?;
-                take(tip.follow(row).map_err(|broken| self.broken(broken))?);
+            if tip.seq == before {
+                return Ok(());
             }
         }
     }

@@ -1,12 +1,16 @@
 //! What `assay serve` takes, beside what the disk takes: `make bench`, or
 //! `cargo bench -p assay --bench sessions`. Less than a minute on two cores.
 //!
-//! The bare store writes as many durable commits in the same run, on the same disk, so that the
-//! server is compared with what is physically possible there and not with a number from elsewhere.
+//! The bare store writes the very rows that the server has written, in the same run, on the same
+//! disk and in the largest groups there could be, so that the server is compared with what is
+//! physically possible there and not with a number from elsewhere. Where rows stand matters as much
+//! as how many they are: a log for each session and an answer for each key are pages here and there.
+//! What the disk gives for as many rows in one order, one after the other, is shown beside it.
 
-use assay_ledger::keyed::{KeyRange, Order, SqliteStore, Store, Writes};
+use assay_ledger::keyed::{KeyRange, Order, Pair, SqliteStore, Store, Writes};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -19,6 +23,8 @@ const SINGLE_COMMITS: usize = 300;
 const GROUP_COMMITS: usize = 150;
 /// What a request with an event writes: the event, the state, the answer, and when to forget it.
 const REQUEST_VALUES: [usize; 4] = [150, 450, 350, 4];
+/// Events in one request: the least, and what a client has that collects some.
+const EVENTS_AT_ONCE: [usize; 2] = [1, 10];
 const ANSWER_TIME: Duration = Duration::from_secs(4);
 const APPEND_TIME: Duration = Duration::from_secs(8);
 const IDLE_STREAMS: usize = 1000;
@@ -39,8 +45,20 @@ fn main() {
     let mut server = Server::start(&data);
     let sessions: Vec<String> = (0..ACTIVE_STREAMS).map(|_| server.session()).collect();
     let answers = bare_answers(&server);
-    appends(&server, &sessions, bare, answers);
-    server.begin_anew(&data);
+    for events in EVENTS_AT_ONCE {
+        let written = appends(&server, &sessions, events, answers);
+        server.kill();
+        let same = same_rows(&data, directory.path(), events, written.requests);
+        let rate = written.requests as f64 / APPEND_TIME.as_secs_f64();
+        println!(
+            "    {:10.2} of the disk's group commits of the same rows (aim: 0.50)",
+            rate / same
+        );
+        if events == 1 {
+            println!("    {:10.2} of the disk's group commits of rows in one order", rate / bare);
+        }
+        server.restart(&data);
+    }
     idle_streams(&server, &sessions);
     server.begin_anew(&data);
     active_streams(&server, &sessions);
@@ -107,19 +125,99 @@ fn bare_answers(server: &Server) -> f64 {
     rate
 }
 
-/// Every request appends one event and is durable when it is answered.
-fn appends(server: &Server, sessions: &[String], bare: f64, answers: f64) {
-    let body = json!({"events": [{"type": "user.interrupt"}]}).to_string();
+/// What clients were told is durable.
+struct Appended {
+    requests: usize,
+}
+
+/// Every request appends some events, which are durable when it is answered.
+fn appends(server: &Server, sessions: &[String], events: usize, answers: f64) -> Appended {
+    let event = json!({"type": "user.interrupt"});
+    let body = json!({"events": vec![event; events]}).to_string();
     let times = at_once(server, APPEND_TIME, |line, number, count| {
-        let key = format!("idempotency-key: {number}-{count}\r\n");
+        let key = format!("idempotency-key: {events}-{number}-{count}\r\n");
         line.call("POST", &format!("/v1/sessions/{}/events", sessions[number]), &key, &body)
     });
     let rate = times.len() as f64 / APPEND_TIME.as_secs_f64();
     let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
-    println!("  the server: appends, each with an idempotency key");
+    println!("  the server: requests that append {events} events, each with an idempotency key");
     println!("    {rate:10.0} requests/s   p50 {p50:8.2} ms   p99 {p99:8.2} ms");
-    println!("    {:10.2} of the disk's group commits (aim: 0.50)", rate / bare);
+    println!("    {:10.0} events/s", rate * events as f64);
     println!("    {:10.2} of the requests that touch no store", rate / answers);
+    Appended { requests: times.len() }
+}
+
+/// The rows of each request that appended so many events, as they are in the store of a server:
+/// events, state, answer, and when to forget it; in the order in which they were written.
+fn rows_of_requests(data: &Path, events: usize) -> Vec<Vec<Pair>> {
+    let mut store = SqliteStore::open(data).expect("the server's");
+    let mut all = |folder: &str| {
+        let mut range = KeyRange::below(folder, Order::Ascending);
+        let mut found = Vec::new();
+        loop {
+            let some = store.scan(&range, 10_000).expect("read");
+            let Some((last, _)) = some.last() else { return found };
+            range = range.after(last);
+            found.extend(some);
+        }
+    };
+    let states: HashMap<String, Vec<u8>> = all("states").into_iter().collect();
+    let logs: HashMap<String, Vec<u8>> = all("events").into_iter().collect();
+    let events_by_id: HashMap<&str, &String> =
+        logs.keys().map(|key| (key.rsplit('/').next().unwrap_or(key), key)).collect();
+    let forget: HashMap<String, String> = all("forget")
+        .into_iter()
+        .filter_map(|(key, _)| Some((key.splitn(3, '/').nth(2)?.to_string(), key.clone())))
+        .collect();
+    let mut requests = Vec::new();
+    for (key, value) in all("requests") {
+        let kept: Value = serde_json::from_slice(&value).expect("JSON");
+        let answer = kept["answer"]["Ok"].as_str().unwrap_or("{}");
+        let answer: Value = serde_json::from_str(answer).expect("JSON");
+        let ids: Vec<&str> = answer["data"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|event| event["id"].as_str())
+            .collect();
+        let Some(at) = ids.first().and_then(|id| events_by_id.get(id)) else { continue };
+        if ids.len() != events {
+            continue;
+        }
+        let (folder, _) = at.rsplit_once('/').expect("a folder");
+        let state = folder.replacen("events/", "states/", 1);
+        let mut rows: Vec<Pair> = ids
+            .iter()
+            .map(|id| events_by_id[id])
+            .map(|at| (at.clone(), logs[at].clone()))
+            .collect();
+        rows.push((state.clone(), states[&state].clone()));
+        rows.push((forget[&key].clone(), b"null".to_vec()));
+        rows.push((key, value));
+        requests.push((ids[0].to_string(), rows));
+    }
+    requests.sort_by(|a, b| a.0.cmp(&b.0));
+    requests.into_iter().map(|(_, rows)| rows).collect()
+}
+
+/// The bare store with the very rows that a server has written: requests in a second.
+fn same_rows(data: &Path, directory: &Path, events: usize, answered: usize) -> f64 {
+    let requests = rows_of_requests(data, events);
+    assert!(requests.len() >= answered, "{} of {answered} are durable", requests.len());
+    let directory = directory.join(format!("same-{events}"));
+    std::fs::create_dir(&directory).expect("a directory");
+    let mut store = SqliteStore::open(&directory).expect("a new store");
+    let groups: Vec<Writes> = requests
+        .chunks(CLIENTS)
+        .map(|group| group.iter().flatten().cloned().map(|(k, v)| (k, Some(v))).collect())
+        .collect();
+    let mut groups = groups.iter();
+    let rounds = groups.len();
+    let written = measure(rounds, || store.commit(groups.next().expect("a group")).expect("room"));
+    let rate = requests.len() as f64 / written.total;
+    println!("  the disk: the same rows, in {rounds} durable commits of {CLIENTS} requests");
+    println!("    {rate:10.0} requests/s   p99 {:8.2} ms", written.p99_ms);
+    rate
 }
 
 /// Streams that have read everything, and wait.
