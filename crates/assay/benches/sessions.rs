@@ -4,8 +4,8 @@
 //! The bare store writes the very rows that the server has written, in the same run, on the same
 //! disk and in the largest groups there could be, so that the server is compared with what is
 //! physically possible there and not with a number from elsewhere. Where rows stand matters as much
-//! as how many they are: a log for each session and an answer for each key are pages here and there.
-//! What the disk gives for as many rows in one order, one after the other, is shown beside it.
+//! as how many they are: a log for each session and an answer for each key are pages here and
+//! there. What the disk gives for as many rows in one order, one after the other, is shown beside.
 
 use assay_ledger::keyed::{KeyRange, Order, Pair, SqliteStore, Store, Writes};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
