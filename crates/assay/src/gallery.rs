@@ -108,7 +108,7 @@ entries![
         "etcd 3.5.1 loses acknowledged writes when a node is killed; 3.4 does not",
         "etcd issue 13766 and its postmortem, 2022",
         ["lost-ack", "replicas-differ"],
-        [80, 83]
+        [84, 85]
     ),
     (
         "etcd-stale-reads",
