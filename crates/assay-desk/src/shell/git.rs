@@ -22,6 +22,8 @@ pub struct Git {
     identity: OnceLock<(String, String)>,
     /// The same.
     plain: OnceLock<bool>,
+    /// Set once it had too many files to be written here: it is not counted for each tree again.
+    large: OnceLock<()>,
 }
 
 /// Git said no.
@@ -64,11 +66,14 @@ const SETTINGS: [&str; 6] = [
 ];
 
 /// Settings, each of which may make files other than they are committed.
-const CHANGING: [&str; 6] = [
+const CHANGING: [&str; 9] = [
+    "attr.tree",
     "core.attributesfile",
     "core.autocrlf",
     "core.eol",
     "core.precomposeunicode",
+    "core.protecthfs",
+    "core.protectntfs",
     "core.sparsecheckout",
     "core.symlinks",
 ];
@@ -144,8 +149,8 @@ impl Git {
         match (lines.next(), lines.next()) {
             (Some(root), Some(directory)) => {
                 let objects = Objects::open(&root)?;
-                let (identity, plain) = (OnceLock::new(), OnceLock::new());
-                Ok(Git { root, directory, objects, identity, plain })
+                let (identity, plain, large) = <(OnceLock<_>, OnceLock<_>, OnceLock<_>)>::default();
+                Ok(Git { root, directory, objects, identity, plain, large })
             }
             _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
         }
@@ -186,7 +191,13 @@ impl Git {
     /// Whether git writes files here as they are committed, as far as settings and files outside of
     /// commits say.
     pub(super) fn writes_plainly(&self) -> bool {
-        *self.plain.get_or_init(|| self.has_no_settings_of_files().unwrap_or(false))
+        self.large.get().is_none()
+            && *self.plain.get_or_init(|| self.has_no_settings_of_files().unwrap_or(false))
+    }
+
+    /// From now on all trees of it are git's affair.
+    pub(super) fn leave_to_git(&self) {
+        _ = self.large.set(());
     }
 
     fn has_no_settings_of_files(&self) -> Result<bool, GitError> {
@@ -194,16 +205,18 @@ impl Git {
         if names.lines().any(|name| CHANGING.contains(&name)) {
             return Ok(false);
         }
-        let programs = PathBuf::from(self.run(&["--exec-path"])?.trim());
-        let with_git = programs.parent().and_then(Path::parent);
-        let directory = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        let own = directory("XDG_CONFIG_HOME")
-            .or_else(|| directory("HOME").map(|home| home.join(".config")));
-        let machine = [Some(Path::new("/etc")), with_git].into_iter().flatten();
-        let named = |at: &Path| [at.join("gitattributes"), at.join("etc/gitattributes")];
-        let mut places: Vec<PathBuf> = machine.flat_map(named).collect();
-        places.extend(own.map(|own| own.join("git/attributes")));
-        Ok(places.iter().all(|place| std::fs::symlink_metadata(place).is_err()))
+        // Objects that stand for others do so only in the user's repository.
+        if !self.run(&["for-each-ref", "--count=1", "refs/replace/"])?.is_empty() {
+            return Ok(false);
+        }
+        // An older git does not say where it looks; then it is left to do it.
+        for name in ["GIT_ATTR_GLOBAL", "GIT_ATTR_SYSTEM"] {
+            let place = self.run(&["var", name])?;
+            if std::fs::symlink_metadata(place.trim_end_matches('\n')).is_ok() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     #[cfg(test)]

@@ -137,9 +137,11 @@ impl<'a> Leader<'a> {
                     return Ok(Pause::Waiting(question));
                 }
                 // An end that was computed is written down, whatever happened to the contract.
-                effect @ Effect::End(_) => self.act(effect)?,
                 effect => {
-                    let acted = self.act_and_tell(effect);
+                    let acted = match effect {
+                        Effect::End(_) => self.act(effect),
+                        _ => self.act_and_tell(effect),
+                    };
                     if acted.is_err() {
                         self.project()?;
                     }
@@ -229,8 +231,9 @@ impl<'a> Leader<'a> {
 
     /// Leaves nothing behind that nobody needs while nobody leads.
     fn rest(&self) -> Result<(), LeaderError> {
+        self.project()?;
         trees::sweep(&self.desk.tree("check"));
-        self.project()
+        Ok(())
     }
 
     fn project(&self) -> Result<(), LeaderError> {
@@ -242,7 +245,7 @@ impl<'a> Leader<'a> {
 fn is_of_a_moment(effect: &Effect) -> bool {
     match effect {
         Effect::Dispatch(_) | Effect::Accept(..) | Effect::Fix(..) => true,
-        Effect::Check(_, step) => matches!(step, Step::Claim | Step::Scope | Step::Gaming),
+        Effect::Check(_, step) => matches!(step, Step::Scope | Step::Gaming),
         _ => false,
     }
 }

@@ -19,8 +19,10 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// More files than this are git's affair.
-const FILES_MAX: usize = 10_000;
+/// More files than this are git's affair: then its start is no longer what takes the time.
+const FILES_MAX: usize = 1_000;
+/// So are more directories, each as often as it is named.
+const TREES_MAX: usize = 4_000;
 /// So is a larger file: it would be in memory as a whole.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Where files say what is to be done to others.
@@ -40,14 +42,18 @@ impl Plain {
         let repository = user.repository();
         let id = ObjectId::from_hex(commit.as_bytes()).ok()?;
         let tree = repository.find_commit(id).ok()?.tree_id().ok()?;
-        // Names that git refuses are refused here.
+        // Before anything holds all of it: a few trees that name each other can be any number.
+        match size(&repository, tree.detach())? {
+            Size::Plain => {}
+            Size::Large => {
+                user.leave_to_git();
+                return None;
+            }
+        }
         let (index, _) = repository.index_from_tree(&tree).ok()?.into_parts();
-        (index.entries().len() <= FILES_MAX).then_some(())?;
         for entry in index.entries() {
-            let is_file = [Mode::FILE, Mode::FILE_EXECUTABLE, Mode::SYMLINK].contains(&entry.mode);
-            let name = entry.path(&index).rsplit_str("/").next().unwrap_or_default();
             let is_small = repository.find_header(entry.id).ok()?.size() <= FILE_BYTES_MAX;
-            (is_file && is_small && name != ATTRIBUTES).then_some(())?;
+            is_small.then_some(())?;
         }
         Some(Plain { repository, index, commit: commit.to_string() })
     }
@@ -59,6 +65,14 @@ impl Plain {
         let is_known = |path: &String| !path.contains(char::REPLACEMENT_CHARACTER);
         paths.iter().all(is_known).then_some(())?;
         let changed: HashSet<&[u8]> = paths.iter().map(String::as_bytes).collect();
+        // A file that is a directory in the other one is more than is named.
+        let is_below = |path: &BStr| {
+            let mut ends = path.find_iter("/");
+            ends.any(|end| changed.contains(&path.as_bytes()[..end]))
+        };
+        for index in [&self.index, &other] {
+            (!index.entries().iter().any(|entry| is_below(entry.path(index)))).then_some(())?;
+        }
         self.index.remove_entries(|_, path, _| changed.contains(path.as_bytes()));
         for entry in other.entries() {
             let path = entry.path(&other);
@@ -126,6 +140,37 @@ fn tree_of(repository: &gix::Repository, mut files: &[Leaf<'_>], name: usize) ->
     repository.write_object(&tree).ok().map(gix::Id::detach)
 }
 
+/// How much there is in a tree of plain files.
+enum Size {
+    Plain,
+    Large,
+}
+
+/// Looks through a tree, so far and no farther; nothing if there is something in it that is not
+/// just a file, or a name that git may refuse.
+fn size(repository: &gix::Repository, tree: ObjectId) -> Option<Size> {
+    let (mut open, mut trees, mut files) = (vec![tree], 0, 0);
+    while let Some(tree) = open.pop() {
+        trees += 1;
+        (trees <= TREES_MAX).then_some(())?;
+        for entry in repository.find_tree(tree).ok()?.iter() {
+            let entry = entry.ok()?;
+            let name = entry.filename();
+            // What follows a backslash counts for git as a name of its own.
+            (name != ATTRIBUTES && !name.contains(&b'\\')).then_some(())?;
+            match entry.mode().kind() {
+                EntryKind::Tree => open.push(entry.object_id()),
+                EntryKind::Commit => return None,
+                EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => files += 1,
+            }
+        }
+        if files > FILES_MAX {
+            return Some(Size::Large);
+        }
+    }
+    Some(Size::Plain)
+}
+
 /// Where a file is to be, with the directories that lead to it: those that are not made here are
 /// none of ours.
 fn place(directory: &Path, path: &BStr, made: &mut HashSet<PathBuf>) -> Option<PathBuf> {
@@ -157,7 +202,7 @@ fn write_one(place: &Path, mode: Mode, bytes: &[u8]) -> Option<Stat> {
 mod tests {
     use super::super::git::{Git, command, finish};
     use super::super::trees::{Keep, Over, checked_out_by_git, overlay, prepare, prepare_over};
-    use super::Plain;
+    use super::{FILES_MAX, Plain};
     use std::ffi::OsStr;
     use std::fs;
     use std::io::Write;
@@ -251,6 +296,8 @@ mod tests {
             git(&at, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
             let user = Git::find(&at).expect("a repository");
             let commit = user.revision("HEAD").expect("a commit").commit;
+            // Settings of this machine may leave all of it to git.
+            let is_plain = is_plain && user.writes_plainly();
             assert_eq!(Plain::of(&user, &commit).is_some(), is_plain, "{what}");
             let (ours, gits) = (home.path().join("trees/ours"), home.path().join("trees/gits"));
             prepare(&user, &ours, &commit, Keep::Named(&[])).expect("a tree");
@@ -282,7 +329,16 @@ mod tests {
     /// takes no git.
     type Layer = (&'static str, &'static [&'static str], fn(&Path), bool);
 
-    const LAYERS: [Layer; 6] = [
+    const LAYERS: [Layer; 7] = [
+        (
+            "a directory in place of a file",
+            &["a"],
+            |at| {
+                fs::remove_file(at.join("a")).expect("a file");
+                write(at, "a/mod", "2");
+            },
+            false,
+        ),
         ("nothing", &[], |at| write(at, "a", "2"), true),
         ("a file that changed", &["src/b"], |at| write(at, "src/b", "2"), true),
         (
@@ -353,6 +409,7 @@ mod tests {
             let (ours, gits) = (home.path().join("trees/ours"), home.path().join("trees/gits"));
             let tree = prepare_over(&user, &ours, &old, over, Keep::Named(&[])).expect("a tree");
             let tree = tree.expect("nothing is in the way");
+            let is_plain = is_plain && user.writes_plainly();
             assert_eq!(tree.is_some(), is_plain, "{what}");
             checked_out_by_git(&user, &gits, &old).expect("a tree");
             overlay(&user, &gits, over).expect("nothing is in the way");
@@ -362,6 +419,30 @@ mod tests {
             let (known, written) = (tree.unwrap_or_default(), git(&gits, &["write-tree"]));
             assert!(!is_plain || known == written.trim(), "{what}: {known} is not {written}");
         }
+    }
+
+    #[test]
+    fn what_has_too_many_files_is_left_to_git_from_then_on() {
+        let home = tempfile::tempdir().expect("a directory");
+        let at = home.path();
+        for number in 0..=FILES_MAX {
+            write(at, &format!("{number}"), "");
+        }
+        git(at, &["init", "-q"]);
+        git(at, &["add", "-A"]);
+        git(at, &["commit", "-qm", "Begin"]);
+        git(at, &["rm", "-qf", "0"]);
+        git(at, &["commit", "-qm", "One less"]);
+        let commit = |user: &Git, name: &str| user.revision(name).expect("a commit").commit;
+        let user = Git::find(at).expect("a repository");
+        let is_plain = user.writes_plainly();
+        assert_eq!(
+            Plain::of(&user, &commit(&user, "HEAD")).is_some(),
+            is_plain,
+            "as many as may be"
+        );
+        assert!(Plain::of(&user, &commit(&user, "HEAD~1")).is_none(), "one more");
+        assert!(Plain::of(&user, &commit(&user, "HEAD")).is_none(), "nobody counts again");
     }
 
     /// An object of a repository, of bytes that git would not make by itself.
@@ -394,23 +475,41 @@ mod tests {
         let target = outside.display().to_string();
         let link = object(&at, "blob", target.as_bytes());
         let below = object(&at, "tree", &entry("100644", "x", &text));
+        // Ten levels, each of which names the next a hundred times, with a file or nothing below.
+        let bomb = |bottom: Vec<u8>| {
+            (0..10).fold(bottom, |below, _| {
+                let below = object(&at, "tree", &below);
+                (0..100).flat_map(|n| entry("40000", &format!("{n:02}"), &below)).collect()
+            })
+        };
         let trees = [
-            [entry("120000", "a", &link), entry("40000", "a", &below)].concat(),
-            [entry("40000", "a", &below), entry("120000", "a", &link)].concat(),
-            entry("40000", ".git", &below),
-            entry("40000", ".GIT", &below),
-            entry("40000", "..", &below),
-            entry("100644", "../outside/x", &text),
-            entry("160000", "module", &text),
+            ([entry("120000", "a", &link), entry("40000", "a", &below)].concat(), true),
+            ([entry("40000", "a", &below), entry("120000", "a", &link)].concat(), true),
+            (entry("40000", ".git", &below), false),
+            (entry("40000", ".GIT", &below), false),
+            (entry("40000", "..", &below), false),
+            (entry("100644", ".git\\x", &text), false),
+            (entry("100644", "git~1\\x", &text), false),
+            (entry("100644", "a\\.git", &text), false),
+            (entry("100644", "../outside/x", &text), false),
+            (entry("160000", "module", &text), false),
         ];
-        for tree in trees {
+        for bottom in [Vec::new(), entry("100644", "x", &text)] {
+            let tree = object(&at, "tree", &bomb(bottom));
+            let repository = gix::open(&at).expect("a repository");
+            let tree = gix::ObjectId::from_hex(tree.as_bytes()).expect("an id");
+            assert!(!matches!(super::size(&repository, tree), Some(super::Size::Plain)));
+        }
+        for (tree, is_known) in trees {
             let tree = object(&at, "tree", &tree);
             let who = "t <t@localhost> 0 +0000";
             let commit = format!("tree {tree}\nauthor {who}\ncommitter {who}\n\nBegin\n");
             let commit = object(&at, "commit", commit.as_bytes());
             let user = Git::find(&at).expect("a repository");
             let directory = home.path().join("trees/check");
-            if let Some(plain) = Plain::of(&user, &commit) {
+            let plain = Plain::of(&user, &commit);
+            assert_eq!(plain.is_some(), is_known && user.writes_plainly(), "{tree}");
+            if let Some(plain) = plain {
                 fs::create_dir_all(directory.join(".git")).expect("a directory");
                 assert!(plain.write(&directory).is_none(), "{tree}");
             }
