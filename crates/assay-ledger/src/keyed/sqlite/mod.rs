@@ -12,6 +12,7 @@
 //! News of the journal and pairs of the table are read by one statement, which sees one moment;
 //! and every change is one transaction. So nothing depends on who moves what when.
 
+mod checkpoints;
 mod commit;
 mod group;
 mod recent;
@@ -19,6 +20,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
+use self::checkpoints::Checkpoints;
 use self::commit::{Failed, Sizes, write};
 use self::recent::{Recent, Walk};
 use self::statements::portions;
@@ -40,8 +42,9 @@ const FORMAT_VERSION: i64 = 2;
 const FORMAT_WITHOUT_JOURNAL: i64 = 1;
 /// How long a statement may wait for another program that has the database locked.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
-/// Frames of the write-ahead log, of 4 KiB, before they move to the database.
-const CHECKPOINT_FRAMES: &str = "1000";
+/// Frames of the write-ahead log, of 4 KiB, before a commit moves to the database what nobody has
+/// moved beside it.
+const LOG_FRAMES_MAX: &str = "4000";
 /// What SQLite calls an error of the disk, in the part of its codes that all kinds of it share.
 const IO_ERROR: i32 = 10;
 const PRIMARY_CODE: i32 = 0xff;
@@ -57,6 +60,7 @@ pub struct SqliteStore {
     /// The move that is under way, if we have begun one.
     walk: Option<Walk>,
     sizes: Sizes,
+    checkpoints: Checkpoints,
 }
 
 impl SqliteStore {
@@ -72,7 +76,7 @@ impl SqliteStore {
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
-            .pragma("wal_autocheckpoint", CHECKPOINT_FRAMES)
+            .pragma("wal_autocheckpoint", LOG_FRAMES_MAX)
             .disable_statement_logging();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(StoreError::Start)?;
@@ -83,7 +87,9 @@ impl SqliteStore {
         })?;
         let place = path.display().to_string();
         let (recent, walk, sizes) = (Recent::default(), None, Sizes::default());
-        let mut store = SqliteStore { place, runtime, connection, recent, walk, sizes };
+        let checkpoints = Checkpoints::new(options);
+        let mut store =
+            SqliteStore { place, runtime, connection, recent, walk, sizes, checkpoints };
         store.check_format()?;
         Ok(store)
     }
@@ -217,7 +223,10 @@ impl Store for SqliteStore {
             written
         });
         match written {
-            Ok(written) => *walk = written.take_in(recent),
+            Ok(written) => {
+                *walk = written.take_in(recent);
+                self.checkpoints.count(group::size(writes));
+            }
             Err(Failed::Committing(error)) if is_unknown(&error) => {
                 let source = Some(Box::new(self.trouble("write")(error)));
                 return Err(StoreError::Unknown { place: self.place.clone(), source });

@@ -223,3 +223,25 @@ fn a_store_that_was_full_takes_what_comes_when_there_is_room() {
         assert_eq!(store.get("x/1").expect("readable").map(|value| value.len()), Some(1 << 20));
     }
 }
+
+#[test]
+fn the_log_goes_into_the_database_beside_the_commits() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut store = SqliteStore::open(directory.path()).expect("a new store");
+    // No commit does it.
+    store.number("PRAGMA wal_autocheckpoint = 0").expect("a setting");
+    let database = directory.path().join(STORE_NAME);
+    let length = || std::fs::metadata(&database).expect("a file").len();
+    let (before, mut commits) = (length(), 0_u32);
+    while length() < before + (1 << 20) {
+        commits += 1;
+        assert!(commits < 10_000, "{} bytes in the database", length());
+        let key = format!("k/{commits:06}");
+        store.commit(&Writes::from([(key, Some(vec![7; 100_000]))])).expect("room");
+    }
+    assert_eq!(store.get("k/000001").expect("read"), Some(vec![7; 100_000]));
+    drop(store);
+    let mut store = SqliteStore::open(directory.path()).expect("the same");
+    let all = KeyRange::below("k", Order::Ascending);
+    assert_eq!(store.scan(&all, 9999).expect("read").len(), commits as usize);
+}
