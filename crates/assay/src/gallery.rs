@@ -129,7 +129,7 @@ entries![
         "JetStream loses acknowledged messages when the power fails; synced always it does not",
         "Jepsen, NATS 2.12.1, 2025; NATS documentation on sync_interval",
         ["lost"],
-        [64, 69]
+        [69, 69]
     ),
     (
         "postgres-failover",
