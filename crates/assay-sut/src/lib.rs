@@ -46,7 +46,7 @@ pub use adapter::{
     UNANSWERED_MAX, serve as serve_client,
 };
 pub use assay_drivers::{Client, ClientError, KvClient};
-pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
+pub use cluster::{Cluster, Launch, Peer, Quiescence, Revived, Shown, Wiring};
 pub use error::SutError;
 pub use gear::{Disk, Gear};
 pub use maelstrom::{

@@ -55,12 +55,10 @@ impl Maker<'_> {
 
     fn by(&self, chosen: &Chosen, means: Arc<dyn Means>, killed: bool) -> Prepared {
         let names = self.names(chosen).join(", ");
+        // The kernel kills what does not fit into its memory, and many a server gives up when it
+        // cannot write, sync or open a file, or when its clock jumps.
+        let may_end = if killed { Vec::new() } else { chosen.nodes.clone() };
         let killed = if killed { chosen.nodes.clone() } else { Vec::new() };
-        // The kernel kills what does not fit into its memory.
-        let may_end = match self.id.name() {
-            "memory-limit" => chosen.nodes.clone(),
-            _ => Vec::new(),
-        };
         Prepared { killed, may_end, ..self.prepared(&names, Action::By(ByMeans(means))) }
     }
 

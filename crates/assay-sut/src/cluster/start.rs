@@ -19,10 +19,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often ports are looked for before it is given up.
 const ATTEMPTS_MAX: usize = 5;
+
+/// How long a node that may be about to end is given to show that it lives on or not.
+const LIVING_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often a node that ends by itself again and again is started.
+const REVIVALS_MAX: usize = 3;
+
+/// How a node runs that may have ended by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Revived {
+    /// It had not ended.
+    Lives(Process),
+    /// It had, and was started again.
+    Anew(Process),
+}
 
 /// How a cluster is started.
 #[derive(Clone, Copy, Debug)]
@@ -291,6 +305,27 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     wait_ready(inner, index, &described.node.ready, &mark)?;
     node.count_restart();
     Ok(process)
+}
+
+/// Starts a node again if it has ended, or is just about to; it may live as well.
+pub(super) fn revive(inner: &Inner, index: usize) -> Result<Revived, SutError> {
+    let Some(node) = inner.nodes.get(index) else {
+        return restart(inner, index).map(Revived::Anew);
+    };
+    let ready = &inner.described().node.ready;
+    for _ in 0..REVIVALS_MAX {
+        if node.lives(ready, inner.mesh.dial_ports(), LIVING_TIME_MAX)
+            && let Some(process) = node.process()
+        {
+            return Ok(Revived::Lives(process));
+        }
+        match restart(inner, index) {
+            // Somebody else was faster.
+            Err(SutError::StillRunning { .. }) => {}
+            started => return started.map(Revived::Anew),
+        }
+    }
+    Err(node.did_not_start("it ends as often as it is started".to_string()))
 }
 
 /// The programs of the release that was asked for. One that comes from Debian may be installed
