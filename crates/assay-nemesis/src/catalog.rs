@@ -401,7 +401,7 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "stops the nodes, cuts their volumes off at once and kills them: what they had \
                    not synced is gone. As root a volume is an ext4 of its own, otherwise a \
                    directory by FUSE that takes back what was not synced",
-            counter: "volumes cut",
+            counter: "volumes cut; it says so where they were by FUSE",
             victim: "refused connections; recovery finds less than was written",
             heal: "the volume works again, an ext4 after replaying its journal, and that is \
                    proven by a synced write; the owner of the system starts the node again",
@@ -435,7 +435,7 @@ pub const CATALOG: &[CatalogRow] = &[
         carried: Carried::Here {
             does: "makes the node's ext4 find an error, on which it turns read-only; without root \
                    a directory by FUSE refuses changes in the same way",
-            counter: "volumes read-only",
+            counter: "volumes read-only; it says so where they were by FUSE",
             victim: "EROFS in the node's log",
             heal: "the node is killed, its volume mounted again and proven by a synced write; the \
                    owner of the system starts the node again",

@@ -48,7 +48,7 @@ pub use adapter::{
 pub use assay_drivers::{Client, ClientError, KvClient};
 pub use cluster::{Cluster, Launch, Peer, Quiescence, Revived, Shown, Wiring};
 pub use error::SutError;
-pub use gear::{Disk, Gear};
+pub use gear::{BYSTANDER, Disk, Gear};
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,

@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const ALL: Watch = Watch { syncs: true, writes: true, clock: true };
 
-/// Writes and syncs again and again, and says how that went. One that is told to `give up` ends when
-/// a sync fails.
+/// Writes and syncs again and again, and says how that went. One that is told to `give up` ends
+/// when a sync fails.
 const SCRIPT: &str = r#"
 import os, sys, time
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)

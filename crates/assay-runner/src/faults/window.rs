@@ -365,8 +365,14 @@ impl Stage<'_> {
                     guard.wait_counted(GONE_TIME_MAX, || self.is_over());
                 }
                 let until = Instant::now() + Duration::from_millis(spec.hold_ms);
+                let mut told = false;
                 self.wait_until(until, || {
-                    guard.sample();
+                    let counted = guard.sample().injector;
+                    if !told && counted.state() == LandingState::Landed {
+                        told = true;
+                        let (id, counted) = (spec.id.clone(), counted.numbers());
+                        self.events.emit(&RunEvent::FaultCounted { id, counted });
+                    }
                     evidence.sample();
                 });
                 if self.is_over() {

@@ -184,7 +184,7 @@ fn start_system(
         generator: &spec.workload.generator,
         executable: around.executable,
         wiring,
-        gear: gear(spec),
+        gear: Gear { bystander: around.sabotage == Some(Sabotage::InjectorMisses), ..gear(spec) },
     };
     let cluster = Cluster::start(&launch).map_err(|error| match error {
         assay_sut::SutError::Missing { capabilities } => TrialError::Missing(capabilities),
@@ -336,8 +336,7 @@ impl Trial<'_> {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TrialError::Missing(vec![error.message]))?;
         let (decoy, windows) = (self.decoy()?, self.windows());
-        let counted_before = self.counted_before();
-        let start_ns = clock.now_ns();
+        let (counted_before, start_ns) = (self.counted_before(), clock.now_ns());
         let stage = Stage {
             cluster: &self.cluster,
             injector: &injector,

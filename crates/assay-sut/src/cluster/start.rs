@@ -7,7 +7,7 @@ use crate::adapter::ClientProcesses;
 use crate::clients::maelstrom_workload;
 use crate::command::Scope;
 use crate::error::SutError;
-use crate::gear::{Fittings, Gear};
+use crate::gear::{BYSTANDER, Fittings, Gear};
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::releases::{Programs, fetched, installed, on_path};
@@ -211,7 +211,9 @@ impl Attempt<'_> {
             let why = "its nodes speak through our standard input and output, not over a network";
             return Err(SutError::NoNamespaces { system: self.launch.spec.name.clone(), why });
         }
-        let spec = NetworkSpec { nodes: names.to_vec(), hub, seed: self.launch.seed };
+        let bystander = self.launch.gear.bystander.then(|| BYSTANDER.to_string());
+        let nodes = names.iter().cloned().chain(bystander).collect();
+        let spec = NetworkSpec { nodes, hub, seed: self.launch.seed };
         Ok(Arc::new(Network::build(spec)?))
     }
 
@@ -351,7 +353,7 @@ pub(crate) fn programs(
     let missing: Vec<String> = { spec.described.requires.iter() }
         .filter(|command| !here(command))
         .chain(lacking)
-        .cloned()
+        .map(|command| with_remedy(command))
         .collect();
     match (missing.is_empty(), described) {
         (true, _) => Ok(found),
@@ -361,6 +363,15 @@ pub(crate) fn programs(
             missing,
         }),
         (false, _) => Err(SutError::Missing { capabilities: missing }),
+    }
+}
+
+/// A command that no release brings, with what installs it.
+fn with_remedy(command: &str) -> String {
+    match command {
+        "java" => format!("{command} (Debian: apt-get install default-jre-headless)"),
+        "python3" => format!("{command} (Debian: apt-get install python3)"),
+        _ => command.to_string(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Every fault lands, with numbers of both sides.
 
-use super::{Beside, CASES, Case, is_not_to_be_had, laid_out, problems_of};
+use super::{Beside, CASES, Case, all_cases, is_not_to_be_had, laid_out, problems_of};
 use crate::support::{events, run, text};
 use assay_nemesis::{CATALOG, Carried};
+use rustix::process::geteuid;
 use serde_json::Value;
 use std::path::Path;
 
@@ -74,13 +75,22 @@ fn cost_not_told(directory: &Path, case: &Case) -> Option<String> {
     let watched = ["fsync-fail", "slow-fsync", "disk-readonly", "disk-enospc", "skew", "slowclock"];
     let is_watched = watched.contains(&case.fault) && !case.with.contains("preload");
     let of_calls = is_watched.then_some("Looking at a system call adds to it");
+    let disks = ["fsync-loss", "fs-readonly", "slow-disk", "disk-full"];
+    let of_disks = disks.contains(&case.fault).then_some(match geteuid().is_root() {
+        true => "A disk of its own, an ext4 on a loop device, adds to a synced write",
+        false => "A disk of its own, a directory by FUSE that forgets, adds to a synced write",
+    });
     let rows = results["environment"].as_array().cloned().unwrap_or_default();
     let is_told = |wanted: &&str| {
         let row = rows.iter().find(|row| row["requirement"] == **wanted);
         row.is_some_and(|row| row["version"].as_str().is_some_and(|said| said.contains(" us more")))
     };
-    let missing: Vec<&str> =
-        [of_network].into_iter().chain(of_calls).filter(|wanted| !is_told(wanted)).collect();
+    let missing: Vec<&str> = [of_network]
+        .into_iter()
+        .chain(of_calls)
+        .chain(of_disks)
+        .filter(|wanted| !is_told(wanted))
+        .collect();
     let name = format!("{} on {}", case.fault, case.network);
     (!missing.is_empty()).then(|| format!("{name}: the report lacks {missing:?}: {rows:#?}"))
 }
@@ -100,6 +110,6 @@ fn every_fault_lands() {
         let is_tried = CASES.iter().any(|case| case.fault == row.id);
         assert!(is_tried, "{} is tried by nobody", row.id);
     }
-    let problems = problems_of(&CASES, problem);
+    let problems = problems_of(&all_cases(), |case| problem(case));
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
