@@ -144,7 +144,8 @@ pub const CATALOG: &[CatalogRow] = &[
             counter: "processes without a descriptor left; who ended before it was hit does not \
                       count",
             victim: "EMFILE in its log; connections that are not accepted",
-            heal: "the soft limit is raised again and read back",
+            heal: "the soft limit is raised again and read back; a node that has ended is started \
+                   again, and runs",
         },
         caveat: "needs no privilege for processes of the same user; what is open stays open, and \
                  whoever closes something may open as much again; a process may raise its own \
@@ -386,7 +387,7 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "takes room for junk until not a byte fits",
             counter: "bytes of junk",
             victim: "ENOSPC in the node's log",
-            heal: "the junk is removed",
+            heal: "the junk is removed; a node that has ended is started again, and runs",
         },
         caveat: "needs root, and a node with its data on a volume of its own, so that nobody else \
                  runs out of space; refused where free space exceeds the quota; what a node has \
@@ -400,7 +401,7 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "stops the nodes, cuts their volumes off at once and kills them: what they had \
                    not synced is gone. As root a volume is an ext4 of its own, otherwise a \
                    directory by FUSE that takes back what was not synced",
-            counter: "volumes cut",
+            counter: "volumes cut; it says so where they were by FUSE",
             victim: "refused connections; recovery finds less than was written",
             heal: "the volume works again, an ext4 after replaying its journal, and that is \
                    proven by a synced write; the owner of the system starts the node again",
@@ -434,7 +435,7 @@ pub const CATALOG: &[CatalogRow] = &[
         carried: Carried::Here {
             does: "makes the node's ext4 find an error, on which it turns read-only; without root \
                    a directory by FUSE refuses changes in the same way",
-            counter: "volumes read-only",
+            counter: "volumes read-only; it says so where they were by FUSE",
             victim: "EROFS in the node's log",
             heal: "the node is killed, its volume mounted again and proven by a synced write; the \
                    owner of the system starts the node again",
@@ -451,7 +452,8 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "turns the last bytes of a file that are not zero into zeros",
             counter: "bits and bytes different",
             victim: "what recovery says about the end of its log",
-            heal: "the original is put back unless the node has written since",
+            heal: "the original is put back and read again, unless the node has written since, \
+                   which is said; a node that did not start on the damage is started again",
         },
         caveat: "needs no privilege; while the node is down: one that runs has the end in memory",
     },
@@ -463,7 +465,8 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "turns single bits of a file over, at places drawn from the seed",
             counter: "bits and bytes different",
             victim: "checksum errors in the node's log, or none: that is the finding",
-            heal: "the original is put back unless the node has written since",
+            heal: "the original is put back and read again, unless the node has written since, \
+                   which is said; a node that did not start on the damage is started again",
         },
         caveat: "a node that does not read the file again never meets it",
     },
@@ -475,10 +478,13 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "answers fsync and its relatives below the node's directory with EIO",
             counter: "calls failed",
             victim: "EIO in the node's log; a node that ends; writes refused",
-            heal: "the rule is lifted; the next sync passes",
+            heal: "the rule is lifted; the next sync passes, or a node that has ended is started \
+                   again, and runs",
         },
         caveat: "needs a node started under watch; what was written stays in the kernel, so \
-                 nothing is lost unless the node gives it up; syncing by io_submit is not seen",
+                 nothing is lost unless the node gives it up; syncing by io_submit is not seen, \
+                 nor is a write that is its own sync (O_SYNC, O_DSYNC, RWF_DSYNC); sync(2) cannot \
+                 fail",
     },
     CatalogRow {
         id: "slow-fsync",
@@ -490,7 +496,8 @@ pub const CATALOG: &[CatalogRow] = &[
             victim: "latencies of writes; warnings about a slow disk in the node's log",
             heal: "the rule is lifted; what waits is let go",
         },
-        caveat: "needs a node started under watch; reading and writing are not slowed",
+        caveat: "needs a node started under watch; reading and writing are not slowed, not even a \
+                 write that is its own sync (O_SYNC, O_DSYNC, RWF_DSYNC)",
     },
     CatalogRow {
         id: "disk-readonly",
@@ -501,11 +508,12 @@ pub const CATALOG: &[CatalogRow] = &[
                    node's directory",
             counter: "calls failed",
             victim: "EROFS in the node's log; writes refused",
-            heal: "the rule is lifted; the next write passes",
+            heal: "the rule is lifted; the next write passes, or a node that has ended is started \
+                   again, and runs",
         },
         caveat: "needs a node started under watch, which costs time at each write, also to \
-                 sockets; by answering system calls: removing, renaming and mapped memory \
-                 still work, as they would not on such a disk",
+                 sockets; by answering system calls: removing, renaming, mapped memory and \
+                 writing by io_submit still work, as they would not on such a disk",
     },
     CatalogRow {
         id: "disk-enospc",
@@ -516,7 +524,8 @@ pub const CATALOG: &[CatalogRow] = &[
                    directory",
             counter: "calls failed",
             victim: "ENOSPC in the node's log; writes refused",
-            heal: "the rule is lifted; the next write passes",
+            heal: "the rule is lifted; the next write passes, or a node that has ended is started \
+                   again, and runs",
         },
         caveat: "needs a node started under watch, which costs time at each write, also to \
                  sockets; overwriting fails, too, as on a file system that never overwrites \
@@ -530,7 +539,8 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "turns bits over or cuts the end off",
             counter: "bits and bytes different",
             victim: "integrity errors in the node's log",
-            heal: "the original is put back unless the node has written since",
+            heal: "the original is put back and read again, unless the node has written since, \
+                   which is said; a node that did not start on the damage is started again",
         },
         caveat: "one replica only, to keep the cluster alive",
     },
@@ -550,7 +560,8 @@ pub const CATALOG: &[CatalogRow] = &[
                    preload by a library it loads",
             counter: "looks at a moved clock; with preload the milliseconds it is off",
             victim: "time stamps in its log; leases that end early or late",
-            heal: "the rule is lifted; the right time is seen",
+            heal: "the rule is lifted; the right time is seen; a node that has ended is started \
+                   again, and runs",
         },
         caveat: "needs a node started under watch, or with preload libfaketime and a node that is \
                  linked dynamically, and is refused otherwise; timers and the monotonic clock are \

@@ -6,6 +6,7 @@
 use crate::proxy::Mesh;
 use assay_kernel::net::{CLIENTS, HubKind, Network, NetworkSpec};
 use assay_kernel::notify::{Tapped, Watch};
+use assay_kernel::volume::{self, VolumeKind};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -28,6 +29,9 @@ const PORT: u16 = 12_000;
 /// System calls of one process, and processes of each kind.
 const CALLS: u32 = 200;
 const PROCESSES: usize = 5;
+/// Writes with a sync to each of two disks, and the size of one.
+const SYNCED_WRITES: usize = 20;
+const BLOCK_BYTES: usize = 4096;
 
 /// The same thing done without and with a means of testing: medians.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,6 +133,32 @@ fn synced(path: &Path, calls: u32, watched: bool) -> io::Result<Duration> {
     Ok(took)
 }
 
+/// A write of [`BLOCK_BYTES`] with its sync, to a file in this directory and to one on a disk of a
+/// node's own, made there for it.
+pub fn cost_of_a_disk(kind: VolumeKind, directory: &Path) -> io::Result<Cost> {
+    let bare = directory.join("written-bare");
+    let measured = volume::with_one(directory, kind, |volume| {
+        Ok(timed_writes([&bare, &volume.mount_point().join("written")]))
+    });
+    let _never_made = std::fs::remove_file(&bare);
+    measured.map_err(io::Error::other)?
+}
+
+fn timed_writes(paths: [&Path; 2]) -> io::Result<Cost> {
+    let [bare, with] = paths.map(std::fs::File::create);
+    let mut times = [Vec::with_capacity(SYNCED_WRITES), Vec::with_capacity(SYNCED_WRITES)];
+    let mut files = [bare?, with?];
+    for _ in 0..SYNCED_WRITES {
+        for (file, times) in files.iter_mut().zip(&mut times) {
+            let since = Instant::now();
+            file.write_all(&[7; BLOCK_BYTES])?;
+            file.sync_data()?;
+            times.push(since.elapsed());
+        }
+    }
+    Ok(medians(times))
+}
+
 /// An echo that answers until this is dropped.
 struct Echo {
     address: SocketAddr,
@@ -206,6 +236,18 @@ mod tests {
     fn both_ways_are_measured() {
         let cost = cost_of_a_proxy().expect("loopback works");
         assert!(cost.bare > Duration::ZERO && cost.with > Duration::ZERO, "{cost:?}");
+    }
+
+    #[test]
+    fn disks_that_are_measured_are_gone_afterwards() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for kind in [VolumeKind::Block, VolumeKind::Forgetful] {
+            match cost_of_a_disk(kind, directory.path()) {
+                Ok(cost) => assert!(cost.bare > Duration::ZERO && cost.with > Duration::ZERO),
+                Err(why) => eprintln!("SKIPPED: {} cannot be had here: {why}", kind.words()),
+            }
+            assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
+        }
     }
 
     #[test]

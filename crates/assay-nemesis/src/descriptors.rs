@@ -188,6 +188,13 @@ impl Means for FewDescriptors {
             }
         })
     }
+
+    /// Children come and go; the first process of a node is the node.
+    fn ended(&self) -> Vec<String> {
+        let gone = |node: &&Process| matches!(node.state(), Ok(ProcessState::Gone));
+        let said = |node: &Process| format!("process {} has ended", node.pid);
+        self.leaders.iter().filter(gone).map(said).collect()
+    }
 }
 
 /// Gives a process its soft limit back and says what was found.

@@ -59,6 +59,14 @@ pub struct Corruption {
     pub damage: Damage,
 }
 
+/// What undoing a damage came to, in the words of the report.
+pub(crate) struct Restored {
+    /// What was done.
+    pub(crate) undone: String,
+    /// What was read afterwards; nothing if there was nothing to be undone.
+    pub(crate) proof: Option<String>,
+}
+
 /// A directory, and how much junk may be put there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +118,12 @@ pub enum FileError {
         /// What may be used.
         quota_bytes: u64,
     },
+    /// It was put back, and reads otherwise.
+    #[error("{}: was put back, and what is read there is not the original", path.display())]
+    NotRestored {
+        /// The file.
+        path: PathBuf,
+    },
     /// A path that no fault of ours has made.
     #[error("{}: is not a file that a fault has left; it is not touched", path.display())]
     NotOurs {
@@ -145,12 +159,12 @@ impl Corruption {
         Ok(difference(&bytes, &damaged))
     }
 
-    /// Puts the original back, in the words of a line of the report.
+    /// Puts the original back and reads it again.
     ///
     /// Only if the file is still as the damage left it. A system that has written to it since would
     /// lose what it wrote, and that would be our doing: then the file stays as it is, and the
     /// original stays beside it.
-    pub(crate) fn undo(&self) -> Result<String, FileError> {
+    pub(crate) fn undo(&self) -> Result<Restored, FileError> {
         let (path, original) = (&self.path, beside(&self.path, ORIGINAL));
         let shown = path.display();
         let unfinished = beside(path, UNFINISHED);
@@ -158,23 +172,33 @@ impl Corruption {
             fs::remove_file(&unfinished).map_err(at(&unfinished, "remove"))?;
         }
         if !original.exists() {
-            return Ok(format!("{shown}: was not damaged, or is restored already"));
+            return Ok(Restored {
+                undone: format!("{shown}: was not damaged, or is restored already"),
+                proof: None,
+            });
         }
         let bytes = read_bounded(&original)?;
-        let now = match fs::read(path) {
-            Ok(now) => now,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(format!("{shown}: was removed since; {} is kept", original.display()));
-            }
-            Err(error) => return Err(at(path, "read")(error)),
+        let kept = |what: &str| Restored {
+            undone: format!("{shown}: was {what} since; {} is kept", original.display()),
+            proof: Some(format!("{shown}: not undone: the node has {what} it since")),
         };
+        let Some(now) = read_if_there(path)? else { return Ok(kept("removed")) };
         if !is_mix(&now, &bytes, &self.damaged(&bytes)) {
-            let kept = original.display();
-            return Ok(format!("{shown}: was written to since and is left alone; {kept} is kept"));
+            return Ok(kept("rewritten"));
         }
         overwrite(path, &bytes)?;
+        let whole = bytes.len();
+        let Some(now) = read_if_there(path)? else { return Ok(kept("removed")) };
+        let added = match now.strip_prefix(bytes.as_slice()) {
+            None => return Err(FileError::NotRestored { path: path.clone() }),
+            Some([]) => String::new(),
+            Some(more) => format!(", and {} more behind them", more.len()),
+        };
         fs::remove_file(&original).map_err(at(&original, "remove"))?;
-        Ok(format!("{shown}: restored, {} bytes", bytes.len()))
+        Ok(Restored {
+            undone: format!("{shown}: restored, {whole} bytes"),
+            proof: Some(format!("{shown}: {whole} bytes are as before{added}")),
+        })
     }
 
     /// By how much the file differs from its original; nothing if there is no original.
@@ -238,6 +262,14 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, FileError> {
     let mut all = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut all).map_err(at(path, "read"))?;
     Ok(all)
+}
+
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at(path, "read")(error)),
+    }
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {

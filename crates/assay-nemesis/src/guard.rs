@@ -109,6 +109,8 @@ pub struct Guard {
     victim: Victim,
     felt: Signal,
     restart: Option<Restart>,
+    /// Somebody has seen to those that had ended.
+    seen_to: bool,
     healed: Option<Healed>,
 }
 
@@ -116,8 +118,20 @@ impl Guard {
     pub(crate) fn new(injected: Injected) -> Guard {
         let Injected { fault, number, journal, deed, meter, injector, victim, felt } = injected;
         let felt = victim.signal([felt, None, None]);
-        let (restart, healed) = (None, None);
-        Guard { fault, number, journal, deed, meter, injector, victim, felt, restart, healed }
+        let (restart, seen_to, healed) = (None, false, None);
+        Guard {
+            fault,
+            number,
+            journal,
+            deed,
+            meter,
+            injector,
+            victim,
+            felt,
+            restart,
+            seen_to,
+            healed,
+        }
     }
 
     /// The fault.
@@ -125,7 +139,7 @@ impl Guard {
         &self.fault
     }
 
-    /// Starts again on healing what was killed.
+    /// Starts again on healing what was killed, and what has ended by itself meanwhile.
     pub fn restart_with(
         &mut self,
         restart: impl FnMut() -> Result<Vec<Process>, String> + Send + 'static,
@@ -196,8 +210,9 @@ impl Guard {
         self.injector.not_hit(&worked);
         let (mut undone, mut troubles) = self.deed.undo();
         let restarted = self.restarted();
-        let may_pass = restarted.iter().all(Result::is_ok);
-        for result in restarted.into_iter().chain(self.verified()) {
+        let ended = self.ended();
+        let may_pass = restarted.iter().all(Result::is_ok) && ended.is_empty();
+        for result in restarted.into_iter().chain(self.verified()).chain(ended) {
             match result {
                 Ok(line) => proof.push(line),
                 Err(trouble) => troubles.push(trouble),
@@ -229,12 +244,24 @@ impl Guard {
                 return vec![Err(format!("restart: {trouble}"))];
             }
         };
+        self.seen_to = true;
         let line = |process: Process| match process.state() {
             Ok(ProcessState::Alive) => Ok(format!("process {}: runs", process.pid)),
             Ok(state) => Err(format!("process {}: was restarted and is {state:?}", process.pid)),
             Err(error) => Err(error.to_string()),
         };
         processes.into_iter().map(line).collect()
+    }
+
+    /// Victims that ended of the fault and that nobody starts again: for them it is not over.
+    fn ended(&self) -> Vec<Result<String, String>> {
+        match &self.deed.action {
+            Action::By(means) if !self.seen_to => {
+                let said = |gone: String| Err(format!("{gone}, and nobody starts it again"));
+                means.0.ended().into_iter().map(said).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Looks at the world to see whether the fault is gone from it.
@@ -270,9 +297,10 @@ impl Guard {
                 Err(error) => Err(error.to_string()),
             }],
             Action::By(means) => means.0.proof(),
-            Action::Reset(_) | Action::Kill(_) | Action::Terminate(_) | Action::Corrupt(_) => {
-                Vec::new()
-            }
+            Action::Reset(links) => links.iter().map(|link| self.probed(*link)).collect(),
+            Action::Corrupt(_) => self.deed.restored.iter().cloned().map(Ok).collect(),
+            // Whoever was ended is healed by running again, which is looked at when it is started.
+            Action::Kill(_) | Action::Terminate(_) => Vec::new(),
         }
     }
 

@@ -137,7 +137,10 @@ fn undone(undo: &Undo, same_boot: bool) -> Result<String, String> {
         Undo::EndUnanswered { pid, start_ticks } => {
             ended_unanswered(&Process { pid: *pid, start_ticks: *start_ticks })
         }
-        Undo::Restore { corruption } => corruption.undo().map_err(|error| error.to_string()),
+        Undo::Restore { corruption } => match corruption.undo() {
+            Ok(restored) => Ok(restored.undone),
+            Err(error) => Err(error.to_string()),
+        },
         Undo::Remove { path } => remove_junk(path).map_err(|error| error.to_string()),
         Undo::SetClock { path } => set_right(path).map_err(|error| error.to_string()),
         Undo::FreeGroup { run, node } => match cgroup::free(run, node) {

@@ -80,6 +80,8 @@ pub(crate) struct Deed {
     pub(crate) junk: Option<PathBuf>,
     /// Of processes to be stopped, those that had ended by themselves.
     pub(crate) ended: u64,
+    /// Of a file that was damaged, what was read when that was undone.
+    pub(crate) restored: Option<String>,
 }
 
 impl Injector {
@@ -108,7 +110,7 @@ impl Injector {
             undo: undo_steps(&fault.action, junk.as_deref()),
         })?;
         let (mesh, action) = (self.mesh.clone(), fault.action.clone());
-        let mut deed = Deed { mesh, action, layer: None, junk, ended: 0 };
+        let mut deed = Deed { mesh, action, layer: None, junk, ended: 0, restored: None };
         if let Err(error) = deed.act(&fault) {
             let (undone, troubles) = deed.undo();
             if troubles.is_empty() {
@@ -252,7 +254,13 @@ impl Deed {
                 .iter()
                 .map(|process| Ok(format!("process {}: was ended", process.pid)))
                 .collect(),
-            Action::Corrupt(corruption) => vec![corruption.undo().map_err(|e| e.to_string())],
+            Action::Corrupt(corruption) => vec![match corruption.undo() {
+                Ok(restored) => {
+                    self.restored = restored.proof.or(self.restored.take());
+                    Ok(restored.undone)
+                }
+                Err(error) => Err(error.to_string()),
+            }],
             Action::Fill(_) => {
                 let junk = self.junk.as_deref().expect("a fill has the name of its junk");
                 vec![remove_junk(junk).map_err(|e| e.to_string())]

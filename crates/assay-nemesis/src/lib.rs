@@ -71,7 +71,7 @@ mod system_calls;
 
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
-pub use cost::{Cost, cost_of_a_network, cost_of_a_proxy, cost_of_a_watched_call};
+pub use cost::{Cost, cost_of_a_disk, cost_of_a_network, cost_of_a_proxy, cost_of_a_watched_call};
 pub use descriptors::FewDescriptors;
 pub use fault::{Action, Fault, FaultId, Skew, Window};
 pub use files::{Corruption, Damage, FILE_BYTES_MAX, FLIPS_MAX, FileError, Fill, JUNK_BYTES_MAX};

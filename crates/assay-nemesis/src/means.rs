@@ -41,6 +41,12 @@ pub trait Means: Debug + Send + Sync {
 
     /// Looks at the world after [`Means::undo`]: what shows that the fault is gone from it.
     fn proof(&self) -> Vec<Result<String, String>>;
+
+    /// Of the victims that were to live on, those that have ended since: a node that cannot write
+    /// may give up. The fault is not over while nobody starts them again.
+    fn ended(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A mechanism in an action; equal only to itself.

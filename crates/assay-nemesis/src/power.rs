@@ -8,7 +8,7 @@
 use crate::journal::Undo;
 use crate::means::{Means, Reading};
 use crate::process::{Process, ProcessError, ProcessState};
-use assay_kernel::volume::{Answer, Volume};
+use assay_kernel::volume::{Answer, Volume, VolumeKind};
 use std::sync::Arc;
 
 /// A node with a disk of its own.
@@ -70,7 +70,10 @@ impl DiskNode {
     fn proof(&self) -> Result<String, String> {
         let point = self.volume.mount_point().display();
         match self.volume.answer().map_err(|error| error.to_string())? {
-            Answer::Writable | Answer::Full => Ok(format!("{}: {point} can be written", self.node)),
+            Answer::Writable | Answer::Full => {
+                let of = self.volume.kind().words();
+                Ok(format!("{}: {point} can be written: {of}", self.node))
+            }
             answer => Err(format!("{}: {point} is still {answer:?}", self.node)),
         }
     }
@@ -124,7 +127,7 @@ impl Means for PowerLoss {
     }
 
     fn counted(&self) -> &'static str {
-        "volumes cut"
+        told(&self.nodes, ["volumes cut", "volumes cut, by FUSE"])
     }
 
     fn moves_by_min(&self) -> u64 {
@@ -174,7 +177,7 @@ impl Means for ReadOnlyDisk {
     }
 
     fn counted(&self) -> &'static str {
-        "volumes read-only"
+        told(&self.nodes, ["volumes read-only", "volumes read-only, by FUSE"])
     }
 
     fn moves_by_min(&self) -> u64 {
@@ -188,6 +191,12 @@ impl Means for ReadOnlyDisk {
     fn proof(&self) -> Vec<Result<String, String>> {
         self.nodes.iter().map(DiskNode::proof).collect()
     }
+}
+
+/// A count of volumes, said in one way of an ext4 and in the other of a directory that forgets.
+fn told(nodes: &[DiskNode], [ext4, by_fuse]: [&'static str; 2]) -> &'static str {
+    let is_block = |node: &DiskNode| node.volume.kind() == VolumeKind::Block;
+    if nodes.iter().all(is_block) { ext4 } else { by_fuse }
 }
 
 fn somebody(nodes: &[DiskNode]) -> Result<(), String> {

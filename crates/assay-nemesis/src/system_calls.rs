@@ -186,11 +186,18 @@ impl<R: Kind> Part<R> {
         }
         let since = self.rule.seen(&tap.counts()).saturating_sub(seen);
         Some(Ok(self.said(&match (since, tap.is_served(), tap.is_idle()) {
-            (_, false, _) => "the process has ended".to_string(),
+            (_, false, _) => "the process has ended, and its rules with it".to_string(),
             (_, _, false) => format!("another rule is still on; {since} {calls} since"),
             (0, ..) => format!("no rule is on; no {calls} since"),
             _ => format!("no rule is on; {since} {calls} since, and none was hit"),
         })))
+    }
+
+    /// The process, if it has ended since it was hit.
+    fn ended(&self) -> Option<String> {
+        let (process, was_hit) = (&self.node.process, self.on().is_some());
+        let is_gone = was_hit && matches!(process.state(), Ok(ProcessState::Gone));
+        is_gone.then(|| self.said(&format!("process {} has ended", process.pid)))
     }
 }
 
@@ -229,6 +236,10 @@ impl<R: Kind> Parts<R> {
 
     fn proof(&self) -> Vec<Result<String, String>> {
         self.0.iter().filter_map(Part::proof).collect()
+    }
+
+    fn ended(&self) -> Vec<String> {
+        self.0.iter().filter_map(Part::ended).collect()
     }
 }
 
@@ -279,6 +290,10 @@ impl Means for CallFault {
     fn proof(&self) -> Vec<Result<String, String>> {
         self.0.proof()
     }
+
+    fn ended(&self) -> Vec<String> {
+        self.0.ended()
+    }
 }
 
 /// Clocks that are wrong, or run at a wrong rate.
@@ -327,5 +342,9 @@ impl Means for ClockFault {
 
     fn proof(&self) -> Vec<Result<String, String>> {
         self.0.proof()
+    }
+
+    fn ended(&self) -> Vec<String> {
+        self.0.ended()
     }
 }

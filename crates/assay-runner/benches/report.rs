@@ -98,6 +98,7 @@ fn trial(ops: u64) -> TrialRecord {
         bypasses: Vec::new(),
         turned_away: 0,
         lost: Vec::new(),
+        down: Vec::new(),
         unwatched: None,
         silent_ms: None,
         finals_cut: false,

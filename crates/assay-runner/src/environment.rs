@@ -3,10 +3,12 @@
 use crate::faults::needs;
 use assay_kernel::net::HubKind;
 use assay_kernel::notify::Watch;
+use assay_kernel::volume::VolumeKind;
 use assay_nemesis::Cost;
 use assay_plan::machine::{Machine, Nemesis, Network, Setting};
 use assay_report::run::{Presence, Requirement, Tool};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -137,6 +139,8 @@ pub struct Means {
     pub networks: Vec<Network>,
     /// Whether system calls of nodes are looked at.
     pub calls: bool,
+    /// Of what the disks are that nodes have of their own.
+    pub disks: BTreeSet<VolumeKind>,
 }
 
 impl Means {
@@ -148,13 +152,17 @@ impl Means {
             if !means.networks.contains(&system.network) {
                 means.networks.push(system.network);
             }
-            let watches = |entry: &Nemesis| {
+            let gear = |entry: &Nemesis| {
                 let named = assay_plan::faults::Fault::named(&entry.fault);
-                let named = named.map_or(entry.fault.as_str(), |row| row.id);
+                needs::gear(named.map_or(entry.fault.as_str(), |row| row.id))
+            };
+            let watches = |entry: &Nemesis| {
                 let preloaded = entry.strength.get("preload") == Some(&Setting::Flag(true));
-                needs::gear(named).calls != Watch::default() && !preloaded
+                gear(entry).calls != Watch::default() && !preloaded
             };
             means.calls |= machine.nemesis.iter().any(watches);
+            let disk = |entry: &Nemesis| Some(gear(entry).disk?.kind);
+            means.disks.extend(machine.nemesis.iter().filter_map(disk));
         }
         means
     }
@@ -201,6 +209,12 @@ pub fn of_every_run(means: &Means, directory: &Path) -> Vec<Requirement> {
     if means.calls {
         let cost = assay_nemesis::cost_of_a_watched_call(directory);
         measured("Looking at a system call adds to it", cost);
+    }
+    for kind in &means.disks {
+        // Where disks are tried, too: what is left by a kill there is known how to be removed.
+        let cost = assay_nemesis::cost_of_a_disk(*kind, &std::env::temp_dir());
+        let of = kind.words();
+        measured(&format!("A disk of its own, {of}, adds to a synced write"), cost);
     }
     rows
 }
@@ -306,10 +320,17 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
 }
 
 fn missing_hint(part: &str) -> String {
-    match part.split_once(' ').filter(|_| probe_release(part).is_some()) {
-        Some((system, _)) => format!("no `{part}` here: run `assay systems get {system}`"),
+    let of_release = |(system, release): (&str, &str)| {
+        assay_sut::load(system, None).ok()?.lacks(release.trim()).filter(|_| is_release(part))
+    };
+    match part.split_once(' ').and_then(of_release) {
+        Some(why) => format!("no `{part}` here: {why}"),
         None => format!("no `{part}` here"),
     }
+}
+
+fn is_release(part: &str) -> bool {
+    probe_release(part).is_some()
 }
 
 enum Probed {

@@ -200,6 +200,13 @@ pub enum RunEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         awaited: Option<Awaited>,
     },
+    /// The injector's own counter has moved as far as it has to: the fault is not only announced.
+    FaultCounted {
+        /// Its name.
+        id: String,
+        /// What is counted, and the numbers so far.
+        counted: String,
+    },
     /// A fault is healed.
     FaultClosed {
         /// Its name.

@@ -292,6 +292,8 @@ fn notes(run: &ArmRun) -> String {
         lines.extend(trial.log.samples.iter().map(|line| format!("{name}: log: {line}")));
         lines.extend(trial.bypasses.iter().map(|line| format!("{name}: {line}")));
         lines.extend(trial.lost.iter().map(|line| format!("{name}: {line}")));
+        let down = trial.down.iter();
+        lines.extend(down.map(|node| format!("{name}: {node} does not run at the end")));
         let windows = trial.windows.iter();
         lines.extend(windows.filter_map(|w| Some(format!("{name}: {}: {}", w.id, w.trouble()?))));
     }

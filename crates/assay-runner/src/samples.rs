@@ -89,6 +89,7 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
         bypasses: Vec::new(),
         turned_away: 0,
         lost: Vec::new(),
+        down: Vec::new(),
         unwatched: None,
         silent_ms: None,
         finals_cut: false,

@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex};
 /// Where the images of volumes are, in a run directory.
 const IMAGES: &str = "volumes";
 
+/// How the one is called who says nothing.
+pub const BYSTANDER: &str = "bystander";
+
 /// What every node of a cluster gets, and every client. The default is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gear {
@@ -31,6 +34,9 @@ pub struct Gear {
     pub clock: bool,
     /// Clients that are processes of their own, also if their driver is built in.
     pub clients_apart: bool,
+    /// Somebody in the network of namespaces who says nothing, [`BYSTANDER`]: whom an injector hits
+    /// that is broken on purpose.
+    pub bystander: bool,
 }
 
 impl Gear {
@@ -50,6 +56,7 @@ impl Gear {
             groups: self.groups || other.groups,
             clock: self.clock || other.clock,
             clients_apart: self.clients_apart || other.clients_apart,
+            bystander: self.bystander || other.bystander,
         }
     }
 }

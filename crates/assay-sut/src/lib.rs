@@ -46,9 +46,9 @@ pub use adapter::{
     UNANSWERED_MAX, serve as serve_client,
 };
 pub use assay_drivers::{Client, ClientError, KvClient};
-pub use cluster::{Cluster, Launch, Peer, Quiescence, Shown, Wiring};
+pub use cluster::{Cluster, Launch, Peer, Quiescence, Revived, Shown, Wiring};
 pub use error::SutError;
-pub use gear::{Disk, Gear};
+pub use gear::{BYSTANDER, Disk, Gear};
 pub use maelstrom::{
     Body, INIT_TIME_MAX, MaelstromClient, MaelstromConfig, Relay, RelayConfig, RelayCounts,
     RelayError, SERVICE_KEYS_MAX, Services, Workload,

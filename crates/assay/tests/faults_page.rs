@@ -27,6 +27,11 @@ lost bytes is reset when the cut ends, because no network delivers a stream with
 the two networks of namespaces there are no proxies: nodes have addresses of their own, and faults
 are laid on the packets between them, one counter for each direction.
 
+Of a fault on links, one link that counted is enough: over many a link of a cut nobody says anything
+meanwhile, as between two followers, and there the cut hit nobody. What each link has counted stands
+in the record of the trial (`parts`), and the victim's signal says whether the cut was felt. Of a
+fault on processes, disks and groups every one of them has to show it.
+
 Losing power needs a disk of the node's own that can be cut off. With root that is an ext4 volume in
 a loop device; without, where `fusermount3` is installed, a file system in user space (FUSE) that
 takes back what was not synced.

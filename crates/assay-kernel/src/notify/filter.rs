@@ -14,8 +14,12 @@ pub(super) enum Call {
     Sync,
     /// Brings a mapped file, named by an address, to disk.
     SyncMapping,
+    /// Brings everything to disk, and tells nobody whether that went well.
+    SyncAll,
     /// Changes what is in the file of a descriptor, and may need space for it.
     Write,
+    /// Writes to the file of its third argument what it reads from that of the first.
+    CopyTo,
     /// Changes how long the file of a descriptor is.
     Truncate,
     /// `openat` for writing.
@@ -54,6 +58,7 @@ const SYNCS: &[(c_long, Call)] = &[
     (libc::SYS_sync_file_range, Call::Sync),
     (libc::SYS_syncfs, Call::Sync),
     (libc::SYS_msync, Call::SyncMapping),
+    (libc::SYS_sync, Call::SyncAll),
 ];
 
 const WRITES: &[(c_long, Call)] = &[
@@ -63,6 +68,10 @@ const WRITES: &[(c_long, Call)] = &[
     (libc::SYS_pwritev, Call::Write),
     (libc::SYS_pwritev2, Call::Write),
     (libc::SYS_fallocate, Call::Write),
+    // To the file of its first argument, as those.
+    (libc::SYS_sendfile, Call::Write),
+    (libc::SYS_copy_file_range, Call::CopyTo),
+    (libc::SYS_splice, Call::CopyTo),
     (libc::SYS_ftruncate, Call::Truncate),
     (libc::SYS_openat, Call::OpenAt),
     #[cfg(target_arch = "x86_64")]
@@ -212,6 +221,12 @@ mod tests {
             (none, libc::SYS_io_uring_setup, [0; 3], PASS),
             (syncs, libc::SYS_fsync, [0; 3], STOP),
             (syncs, libc::SYS_msync, [0; 3], STOP),
+            (syncs, libc::SYS_sync, [0; 3], STOP),
+            (syncs, libc::SYS_splice, [0; 3], PASS),
+            (writes, libc::SYS_sync, [0; 3], PASS),
+            (writes, libc::SYS_splice, [0; 3], STOP),
+            (writes, libc::SYS_sendfile, [0; 3], STOP),
+            (writes, libc::SYS_copy_file_range, [0; 3], STOP),
             (syncs, libc::SYS_write, [0; 3], PASS),
             (syncs, libc::SYS_io_uring_setup, [0; 3], ABSENT),
             (writes, libc::SYS_fsync, [0; 3], PASS),

@@ -14,6 +14,7 @@ pub(super) fn file_of(stopped: &Stopped, call: Call) -> io::Result<PathBuf> {
     let argument = |index: usize| stopped.arguments[index];
     match call {
         Call::SyncMapping => mapped_file(stopped.thread, argument(0)),
+        Call::CopyTo => descriptor_file(stopped.thread, argument(2)),
         Call::OpenAt => opened_file(stopped.thread, Some(argument(0)), argument(1)),
         #[cfg(target_arch = "x86_64")]
         Call::Open | Call::Create => opened_file(stopped.thread, None, argument(0)),

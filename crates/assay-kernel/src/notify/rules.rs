@@ -18,9 +18,12 @@ pub const RULES_MAX: usize = 16;
 /// cannot be changed while the process runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Watch {
-    /// `fsync`, `fdatasync`, `sync_file_range`, `syncfs` and `msync`.
+    /// `fsync`, `fdatasync`, `sync_file_range`, `syncfs`, `msync`, and `sync`, which can be kept
+    /// waiting and cannot fail. What a write brings to disk by itself (`O_SYNC`, `O_DSYNC`,
+    /// `RWF_DSYNC`) is a write.
     pub syncs: bool,
-    /// `write` and its relatives, `fallocate`, `ftruncate`, and opening a file to write or make it.
+    /// `write` and its relatives, `sendfile`, `splice` and `copy_file_range` by what they write to,
+    /// `fallocate`, `ftruncate`, and opening a file to write or make it.
     /// Writing to a socket is a `write`, too, so this is the dear one.
     pub writes: bool,
     /// Looks at the time of day.

@@ -115,11 +115,11 @@ impl Server {
         let answer = match Call::numbered(stopped.call) {
             None => Answer::Continue,
             Some(Call::Exec) => return self.follow(stopped),
-            Some(call @ (Call::Sync | Call::SyncMapping)) => {
+            Some(call @ (Call::Sync | Call::SyncMapping | Call::SyncAll)) => {
                 count(&self.state.counters.syncs);
                 return self.answer_by_rules(stopped, call, Calls::Syncs);
             }
-            Some(call @ (Call::Write | Call::Truncate | Call::OpenAt)) => {
+            Some(call @ (Call::Write | Call::CopyTo | Call::Truncate | Call::OpenAt)) => {
                 count(&self.state.counters.writes);
                 return self.answer_by_rules(stopped, call, Calls::Writes);
             }
@@ -167,6 +167,12 @@ impl Server {
         let rules = lock(&state.rules);
         let counters = &state.counters;
         let hit = rules.iter().any(|on| on.rule.calls == calls).then(|| {
+            if call == Call::SyncAll {
+                // It is about every directory there is.
+                let on = |on: &&Arc<Imposed<CallRule>>| hits(on, call, None, &on.rule.below);
+                let rule = rules.iter().filter(|on| on.rule.calls == calls).find(on);
+                return rule.map(|rule| (rule, rule.rule.below.clone()));
+            }
             let file = file_of(stopped, call);
             // Only now it is certain that it was this thread's file.
             let file = file.ok().filter(|_| self.listener.is_valid(stopped.id));
@@ -226,6 +232,8 @@ fn hits(on: &Imposed<CallRule>, call: Call, open_flags: Option<i32>, file: &Path
 /// Whether a disk in that state would let this call feel it.
 fn concerns(deed: Deed, call: Call, open_flags: Option<i32>, file: &Path) -> bool {
     match (deed, open_flags) {
+        // It has no way to say so.
+        (Deed::Fail(_), _) if call == Call::SyncAll => false,
         (Deed::Fail(Errno::ReadOnly), _) => true,
         (Deed::Fail(Errno::NoSpace), Some(flags)) => flags & libc::O_CREAT != 0 && !file.exists(),
         // To cut a file off needs no space.

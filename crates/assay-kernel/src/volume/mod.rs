@@ -37,7 +37,7 @@ mod probe;
 
 pub use error::VolumeError;
 pub use leftovers::{Leftover, clear, leftovers};
-pub use probe::{clear_probes, probe, probe_forgetful};
+pub use probe::{clear_probes, probe, probe_forgetful, with_one};
 
 use crate::device::Device;
 use crate::forget::{Forgetful, Health};
@@ -88,6 +88,16 @@ pub enum VolumeKind {
     Forgetful,
     /// An ext4 on a block device, which can do everything the other can.
     Block,
+}
+
+impl VolumeKind {
+    /// What it is called in reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            VolumeKind::Forgetful => "a directory by FUSE that forgets",
+            VolumeKind::Block => "an ext4 on a loop device",
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -141,6 +151,14 @@ impl Volume {
     /// Where it is mounted.
     pub fn mount_point(&self) -> &Path {
         &self.mount_point
+    }
+
+    /// What it is made of.
+    pub fn kind(&self) -> VolumeKind {
+        match self.medium {
+            Medium::Block(_) => VolumeKind::Block,
+            Medium::Forgetful(_) => VolumeKind::Forgetful,
+        }
     }
 
     /// The block device, for limits of control groups, if it is on one.

@@ -1,6 +1,6 @@
 //! Whether volumes can be had here, found out by making one.
 
-use super::{Answer, VOLUME_BYTES_MIN, Volume, VolumeError, clear};
+use super::{Answer, VOLUME_BYTES_MIN, Volume, VolumeError, VolumeKind, clear};
 use crate::hold::{Hold, hold_directory, own_name};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,23 +13,30 @@ const ATTEMPTS_MAX: usize = 8;
 /// Makes a small volume below `directory`, cuts its power, brings it back and removes it. The error
 /// says what to do.
 pub fn probe(directory: &Path) -> Result<(), VolumeError> {
-    in_place(directory, |own, point| Volume::make(&own.join("image"), point, VOLUME_BYTES_MIN))
+    with_one(directory, VolumeKind::Block, |volume| try_volume(volume, volume.mount_point()))
 }
 
 /// The same with a directory that forgets.
 pub fn probe_forgetful(directory: &Path) -> Result<(), VolumeError> {
-    in_place(directory, |own, point| Volume::forgetful(&own.join("store"), point))
+    with_one(directory, VolumeKind::Forgetful, |volume| try_volume(volume, volume.mount_point()))
 }
 
-fn in_place(
+/// Makes a small volume of this kind below `directory`, does something with it, and removes it.
+/// [`clear_probes`] finds what is left if we are killed meanwhile.
+pub fn with_one<T>(
     directory: &Path,
-    make: impl FnOnce(&Path, &Path) -> Result<Volume, VolumeError>,
-) -> Result<(), VolumeError> {
+    kind: VolumeKind,
+    work: impl FnOnce(&Volume) -> Result<T, VolumeError>,
+) -> Result<T, VolumeError> {
     // What earlier probes left is not ours to fail of.
     for _line in clear_probes(directory) {}
     let (own, _held) = held_directory(directory)?;
     let point = own.join("mount");
-    let tried = make(&own, &point).and_then(|volume| try_volume(&volume, &point));
+    let made = match kind {
+        VolumeKind::Block => Volume::make(&own.join("image"), &point, VOLUME_BYTES_MIN),
+        VolumeKind::Forgetful => Volume::forgetful(&own.join("store"), &point),
+    };
+    let tried = made.and_then(|volume| work(&volume));
     for _line in clear(&own) {}
     let _unremoved = std::fs::remove_dir_all(&own);
     tried

@@ -31,7 +31,8 @@ fn names(directory: &Path) -> Vec<String> {
 #[test]
 fn damage_is_done_in_place_counted_and_undone() {
     let flip = Damage::FlipBits { count: 9, seed: 3 };
-    for (damage, different) in [(flip, 9), (Damage::Truncate { bytes: 700 }, 700)] {
+    let tear = Damage::TearTail { bytes: 1 };
+    for (damage, different) in [(flip, 9), (Damage::Truncate { bytes: 700 }, 700), (tear, 4)] {
         let (directory, _, injector) = injector(None);
         let (path, original) = file(directory.path());
         let action = corrupt(&path, damage);
@@ -40,6 +41,8 @@ fn damage_is_done_in_place_counted_and_undone() {
         assert_eq!(guard.sample().injector.during, Some(different), "{damage:?}");
         let healed = guard.heal().expect("undone");
         assert_eq!(healed.landing.injector.after, Some(0), "{damage:?}");
+        let proof = format!("{}: 5000 bytes are as before", path.display());
+        assert_eq!(healed.proof, [proof], "{damage:?}");
         assert_eq!(std::fs::read(&path).expect("a file"), original, "{damage:?}");
         assert_eq!(names(directory.path()), ["nemesis.jsonl", "wal"]);
     }
@@ -84,7 +87,9 @@ fn what_the_system_wrote_since_is_not_thrown_away_by_healing() {
     let mut guard = injector.inject(fault("corrupt", action), Victim::unasked()).expect("on");
     std::fs::write(&path, b"rebuilt by the node").expect("a file");
     let healed = guard.heal().expect("nothing is left to do");
-    assert!(healed.undone[0].contains("was written to since"), "{:?}", healed.undone);
+    assert!(healed.undone[0].contains("was rewritten since"), "{:?}", healed.undone);
+    let proof = format!("{}: not undone: the node has rewritten it since", path.display());
+    assert_eq!(healed.proof, [proof]);
     assert_eq!(std::fs::read(&path).expect("a file"), b"rebuilt by the node");
     assert_eq!(names(directory.path()), ["nemesis.jsonl", "wal", "wal.assay-original"]);
     drop((guard, injector));

@@ -174,8 +174,13 @@ fn who_ended_without_descriptors_needs_none_back_although_nobody_has_taken_note(
     let mut guard = injector.inject(fault, Victim::unasked()).expect("on");
     sleeper.0.kill().expect("it is ours");
     wait_until("it has ended", || process.state().is_ok_and(|now| now == ProcessState::Gone));
-    let healed = guard.heal().expect("healed");
-    assert!(healed.proof[0].contains("is gone"), "{healed:?}");
+    let error = guard.heal().expect_err("a node that has ended is not well");
+    assert!(error.to_string().contains("nobody starts it again"), "{error}");
+    let again = Sleeper::start();
+    let new = again.process();
+    guard.restart_with(move || Ok(vec![new]));
+    let healed = guard.heal().expect("it runs again, with descriptors of its own");
+    assert!(healed.proof.iter().any(|line| line.contains("is gone")), "{healed:?}");
 }
 
 #[test]

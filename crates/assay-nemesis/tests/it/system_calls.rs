@@ -4,8 +4,8 @@
 use super::support::{PATIENCE, Sleeper, fault, injector, wait_until};
 use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Tap, Tapped, Watch, probe};
 use assay_nemesis::{
-    Action, ByMeans, CallFault, ClockFault, InjectError, Means, Process, Victim, WatchedNode,
-    heal_journal,
+    Action, ByMeans, CallFault, ClockFault, InjectError, Means, Process, ProcessState, Victim,
+    WatchedNode, heal_journal,
 };
 use assay_verdict::LandingState;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const ALL: Watch = Watch { syncs: true, writes: true, clock: true };
 
-/// Writes and syncs again and again, and says how that went.
+/// Writes and syncs again and again, and says how that went. One that is told to `give up` ends
+/// when a sync fails.
 const SCRIPT: &str = r#"
 import os, sys, time
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -33,6 +34,8 @@ while True:
         syncs += 1
     except OSError:
         errors += 1
+        if "give up" in sys.argv:
+            sys.exit("I cannot go on")
     slow += time.monotonic() - since > 0.05
     print(errors, syncs, slow, int(time.time()), flush=True)
     time.sleep(0.002)
@@ -69,8 +72,12 @@ struct Node {
 
 impl Node {
     fn start(directory: &Path, watch: Watch) -> Node {
+        Node::told(directory, watch, "go on")
+    }
+
+    fn told(directory: &Path, watch: Watch, word: &str) -> Node {
         let mut command = Command::new("python3");
-        command.args(["-c", SCRIPT]).arg(directory.join("data"));
+        command.args(["-c", SCRIPT]).arg(directory.join("data")).arg(word);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let (mut child, tap) = Tapped::spawn(&mut command, watch).expect("python3 starts");
         let (said, out) = (Arc::<Said>::default(), child.stdout.take().expect("it is piped"));
@@ -160,6 +167,47 @@ fn each_fault_lands_on_both_sides_and_is_gone_when_it_is_healed() {
     drop(injector);
     assert!(heal_journal(&journal).expect("readable").faults.is_empty(), "nothing is left to heal");
     drop(directory);
+}
+
+#[test]
+fn a_node_that_has_ended_of_its_fault_is_not_healed_before_it_runs_again() {
+    if !can() {
+        return;
+    }
+    let (_directory, journal, injector) = injector(None);
+    let data = tempfile::tempdir().expect("a temporary directory");
+    let node = Node::told(data.path(), ALL, "give up");
+    let process = node.watched().process;
+    let fails = rule(Calls::Syncs, data.path(), Deed::Fail(Errno::Io));
+    let action = by(CallFault::new([(node.watched(), fails)]));
+    let mut guard = injector.inject(fault("fsync-fail", action), Victim::unasked()).expect("on");
+    let gone = || process.state().is_ok_and(|state| state == ProcessState::Gone);
+    wait_until("it gives up", || {
+        guard.sample();
+        gone()
+    });
+    let error = guard.heal().expect_err("nobody has started it again");
+    assert!(!error.may_pass, "trying again does not start it: {error}");
+    let said = format!("process {} has ended, and nobody starts it again", process.pid);
+    assert!(error.to_string().contains(&said), "{error}");
+    // Whoever is to start it cannot, and that is as bad.
+    guard.restart_with(|| Err("it does not come back".to_string()));
+    let error = guard.heal().expect_err("it was not started");
+    assert!(error.to_string().contains("it does not come back"), "{error}");
+    assert_eq!(heal_journal_lines(&journal), 0, "it is not marked as healed");
+    let again = Sleeper::start();
+    let new = again.process();
+    guard.restart_with(move || Ok(vec![new]));
+    let healed = guard.heal().expect("it runs again");
+    let runs = format!("process {}: runs", new.pid);
+    assert!(healed.proof.contains(&runs), "{:?}", healed.proof);
+    assert_eq!(heal_journal_lines(&journal), 1);
+}
+
+/// How many faults a journal that is still being written says are healed.
+fn heal_journal_lines(journal: &Path) -> usize {
+    let text = std::fs::read_to_string(journal).expect("a journal");
+    text.lines().filter(|line| line.contains("\"event\":\"heal\"")).count()
 }
 
 #[test]
@@ -273,6 +321,6 @@ fn a_process_that_nobody_answers_any_more_is_ended_from_the_journal() {
     assert!(undone[1].contains("was killed: nobody was left to answer"), "{undone:?}");
     assert!(undone[0].ends_with("is gone"), "somebody else has its number: {undone:?}");
     let state = |process: Process| process.state().expect("it can be asked");
-    assert_eq!(state(process), assay_nemesis::ProcessState::Gone);
-    assert_eq!(state(other.process()), assay_nemesis::ProcessState::Alive);
+    assert_eq!(state(process), ProcessState::Gone);
+    assert_eq!(state(other.process()), ProcessState::Alive);
 }

@@ -489,7 +489,9 @@ impl Maker<'_> {
                 Action::Corrupt(Corruption { path, damage })
             }
         };
-        Ok(self.prepared(&self.names(&chosen).join(", "), action))
+        // Many a server gives up when its disk is full, or does not start on a damaged file.
+        let may_end = chosen.nodes.clone();
+        Ok(Prepared { may_end, ..self.prepared(&self.names(&chosen).join(", "), action) })
     }
 
     pub(super) fn names(&self, chosen: &Chosen) -> Vec<String> {

@@ -35,7 +35,7 @@ const OWN: [(&str, &[&str]); 18] = [
     ("held-calls", &["calls delayed"]),
     ("moved-clock-reads", &["looks at a moved clock"]),
     ("clock-offset", &["milliseconds a clock is off"]),
-    ("power-cuts", &["volumes cut"]),
+    ("power-cuts", &["volumes cut", "volumes cut, by FUSE"]),
     ("frozen", &["groups frozen that use no processor time"]),
     (
         "throttled",
@@ -45,7 +45,10 @@ const OWN: [(&str, &[&str]); 18] = [
             "times a disk had used up its limit",
         ],
     ),
-    ("limited", &["processes without a descriptor left", "volumes read-only"]),
+    (
+        "limited",
+        &["processes without a descriptor left", "volumes read-only", "volumes read-only, by FUSE"],
+    ),
 ];
 
 /// Whether only the injector of the very fault can count it.

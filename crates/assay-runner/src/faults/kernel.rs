@@ -4,7 +4,7 @@ use super::action::{
     CLIENTS, Cutting, Maker, ONE_CLOCK, PrepareError, Prepared, natural, strength_error, time,
     whole,
 };
-use super::target::Chosen;
+use super::target::{Chosen, Side, Target};
 use assay_kernel::cgroup::{CoreShare, WriteLimit};
 use assay_kernel::net::PacketRule;
 use assay_kernel::notify::{CallRule, Calls, ClockRule, Deed, Errno, Share};
@@ -13,12 +13,18 @@ use assay_nemesis::{
     Action, ByMeans, CallFault, ClockFault, CpuQuota, DiskNode, DnsFault, FewDescriptors, Freeze,
     Means, MemoryLimit, PacketFault, PowerLoss, Process, ReadOnlyDisk, Skew, SlowDisk, WatchedNode,
 };
+use assay_sut::BYSTANDER;
 use rand_chacha::ChaCha20Rng;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Parts of a million in a percent.
 const PPM_PER_PERCENT: u64 = 10_000;
+
+/// Links that nobody uses: the bystander says nothing, and nobody says anything to it.
+fn unused_links() -> Cuts {
+    [(BYSTANDER, CLIENTS), (CLIENTS, BYSTANDER)].map(|(from, to)| Cut::new(from, to)).into()
+}
 
 /// Links that are not the ones that are meant: those between nodes that a fault around one node
 /// leaves alone. None if every node is hit: then there is no other link.
@@ -55,12 +61,10 @@ impl Maker<'_> {
 
     fn by(&self, chosen: &Chosen, means: Arc<dyn Means>, killed: bool) -> Prepared {
         let names = self.names(chosen).join(", ");
+        // The kernel kills what does not fit into its memory, and many a server gives up when it
+        // cannot write, sync or open a file, or when its clock jumps.
+        let may_end = if killed { Vec::new() } else { chosen.nodes.clone() };
         let killed = if killed { chosen.nodes.clone() } else { Vec::new() };
-        // The kernel kills what does not fit into its memory.
-        let may_end = match self.id.name() {
-            "memory-limit" => chosen.nodes.clone(),
-            _ => Vec::new(),
-        };
         Prepared { killed, may_end, ..self.prepared(&names, Action::By(ByMeans(means))) }
     }
 
@@ -200,9 +204,19 @@ impl Maker<'_> {
     /// What one side says to another, packet by packet.
     pub(super) fn on_packets(&self, cuts: &Cuts, rule: PacketRule) -> Result<Action, PrepareError> {
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
-        let wrong = self.scene.misses.then(|| wrong_links(cuts, self.scene.lookup.names));
+        let wrong = self.scene.misses.then(|| self.missing(cuts));
         let cuts = wrong.as_ref().unwrap_or(cuts);
         Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
+    }
+
+    /// Where rules are laid by an injector that is broken on purpose. Between the others only where
+    /// somebody with a role is meant: those who follow one leader say little to each other.
+    fn missing(&self, cuts: &Cuts) -> Cuts {
+        let wrong = match &self.target {
+            Target::Nodes(Side::Role(_)) => wrong_links(cuts, self.scene.lookup.names),
+            _ => Cuts::default(),
+        };
+        if wrong.is_empty() { unused_links() } else { wrong }
     }
 
     /// A fault around nodes or between sides, packet by packet.

@@ -2,6 +2,7 @@
 //!
 //! - [`target`]: whom a fault hits, decided when it begins.
 //! - [`action`]: what is done to them.
+//! - [`again`]: who runs again when it is healed.
 //! - `clients`: the same to clients that are processes.
 //! - [`counters`]: what injectors count, and how plans call it.
 //! - [`latency`]: the one signal that is no counter.
@@ -12,6 +13,7 @@
 //! - [`window`]: one window from beginning to end.
 
 pub mod action;
+pub mod again;
 mod clients;
 pub mod counters;
 pub mod decoy;

@@ -206,7 +206,11 @@ pub enum Tier {
 impl Tier {
     /// Found by trying.
     pub fn of_this_machine() -> Tier {
-        match (volumes().is_none(), namespaces().is_none()) {
+        Tier::of(is_root() || volumes().is_none(), namespaces().is_none())
+    }
+
+    fn of(root: bool, namespaces: bool) -> Tier {
+        match (root, namespaces) {
             (true, _) => Tier::Root,
             (false, true) => Tier::Namespaces,
             (false, false) => Tier::Plain,
@@ -232,13 +236,25 @@ impl Tier {
     }
 }
 
-/// Faults that root may lack on a machine that gives disks.
+/// Whether this process is root of the machine, and not only of a user namespace.
+fn is_root() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    rustix::process::geteuid().is_root() && is_map_of_all(&map)
+}
+
+/// Whether a user namespace has all users there are: `0 0 4294967295`.
+fn is_map_of_all(map: &str) -> bool {
+    map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+}
+
+/// Faults that root may lack: a machine without loop devices gives no disks, for one.
 fn of_root_missing() -> Vec<&'static str> {
     let grouped = ["cpu-quota", "memory-limit", "cg-freeze", "slow-disk"];
     let calls = ["fsync-fail", "slow-fsync", "disk-readonly", "disk-enospc", "skew", "slowclock"];
+    let disks = ["fsync-loss", "fs-readonly", "disk-full"];
     let packets = ["loss", "dup", "reorder", "dns-out"];
     let lacking = |fault: &&str| lacks(fault, Network::Proxies, false).is_some();
-    let on_proxies = grouped.into_iter().chain(calls).filter(lacking);
+    let on_proxies = grouped.into_iter().chain(disks).chain(calls).filter(lacking);
     on_proxies.chain(packets.into_iter().filter(|_| namespaces().is_some())).collect()
 }
 
@@ -263,6 +279,28 @@ mod tests {
                 None => assert_eq!(lacks, None, "{fault} on {network:?}"),
                 Some(hint) => assert!(lacks.is_some_and(|why| why.contains(hint)), "{fault}"),
             }
+        }
+    }
+
+    #[test]
+    fn root_is_root_also_where_no_disk_is_to_be_had() {
+        let tiers = [
+            ((true, true), Tier::Root),
+            ((true, false), Tier::Root),
+            ((false, true), Tier::Namespaces),
+            ((false, false), Tier::Plain),
+        ];
+        for ((root, namespaces), tier) in tiers {
+            assert_eq!(Tier::of(root, namespaces), tier, "{root} {namespaces}");
+        }
+        let maps = [
+            ("         0          0 4294967295\n", true),
+            ("         0      65534          1\n", false),
+            ("0 0 65536\n65536 100000 65536\n", false),
+            ("", false),
+        ];
+        for (map, all) in maps {
+            assert_eq!(is_map_of_all(map), all, "{map}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! One fault window: wait, choose, inject, watch, heal, prove.
 
 use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, named, prepare};
+use super::again::{Again, Away, with};
 use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
 use super::latency::{self, LATENCY};
@@ -14,7 +15,7 @@ use crate::recorder::Recorder;
 use crate::spec::{Opening, WindowSpec};
 use assay_nemesis::{Fault, Guard, Injector, LinkCounts, LinkInfo, Victim, Window};
 use assay_plan::landing::{Signal as Named, Term};
-use assay_sut::{Cluster, SutError};
+use assay_sut::Cluster;
 use assay_verdict::{Landing, LandingState, Signal};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -115,6 +116,8 @@ pub struct Stage<'t> {
     pub events: &'t Events<'t>,
     /// Whom to hit instead of nodes, where the injector is broken on purpose.
     pub decoy: Option<&'t Decoy>,
+    /// Nodes that a fault has ended and not started again yet: no other fault does that for it.
+    pub away: Away,
 }
 
 /// What is watched while a window is open.
@@ -354,6 +357,7 @@ impl Stage<'_> {
     ) {
         let (killed, may_end) = (prepared.killed.clone(), prepared.may_end.clone());
         let is_round = Order::of(prepared.id).is_some();
+        with(&self.away, |away| away.extend(&killed));
         match self.inject(spec, prepared) {
             Ok(mut guard) => {
                 if is_round {
@@ -361,8 +365,14 @@ impl Stage<'_> {
                     guard.wait_counted(GONE_TIME_MAX, || self.is_over());
                 }
                 let until = Instant::now() + Duration::from_millis(spec.hold_ms);
+                let mut told = false;
                 self.wait_until(until, || {
-                    guard.sample();
+                    let counted = guard.sample().injector;
+                    if !told && counted.state() == LandingState::Landed {
+                        told = true;
+                        let (id, counted) = (spec.id.clone(), counted.numbers());
+                        self.events.emit(&RunEvent::FaultCounted { id, counted });
+                    }
                     evidence.sample();
                 });
                 if self.is_over() {
@@ -373,13 +383,32 @@ impl Stage<'_> {
                         evidence.left = Left::Something;
                     }
                 } else {
-                    self.start_again(&mut guard, killed, may_end, Arc::clone(&evidence.started));
+                    let again = Again { killed: killed.clone(), may_end, ..self.again(evidence) };
+                    again.when_healed(&mut guard);
                 }
+                let before = evidence.started() + killed.len() as u64;
                 if self.heal(record, guard) == Left::Something {
                     evidence.left = Left::Something;
                 }
+                let anew = evidence.started().saturating_sub(before);
+                if anew > 0 {
+                    let said = format!("{anew} nodes had ended by themselves: started again");
+                    record.proof.push(said);
+                }
             }
             Err(trouble) => record.trouble = Some(trouble),
+        }
+        with(&self.away, |away| away.retain(|node| !killed.contains(node)));
+    }
+
+    /// How nodes are started again, of which it is not said yet which.
+    fn again(&self, evidence: &Evidence<'_>) -> Again {
+        Again {
+            cluster: Arc::clone(self.cluster),
+            killed: Vec::new(),
+            may_end: Vec::new(),
+            away: Arc::clone(&self.away),
+            started: Arc::clone(&evidence.started),
         }
     }
 
@@ -453,30 +482,6 @@ impl Stage<'_> {
         let Prepared { id, words, action, .. } = prepared;
         let fault = Fault { id, target: words, window, action };
         self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
-    }
-
-    /// Has healing start what was killed and what has ended meanwhile, and counts what it started.
-    fn start_again(
-        &self,
-        guard: &mut Guard,
-        killed: Vec<usize>,
-        may_end: Vec<usize>,
-        started: Arc<AtomicU64>,
-    ) {
-        if killed.is_empty() && may_end.is_empty() {
-            return;
-        }
-        let cluster = Arc::clone(self.cluster);
-        guard.restart_with(move || {
-            let ended = may_end.iter().filter(|&&node| cluster.process(node).is_none());
-            let again = killed.iter().chain(ended).map(|&node| {
-                let process = cluster.restart(node)?;
-                started.fetch_add(1, Ordering::Relaxed);
-                Ok(process)
-            });
-            let again: Result<Vec<_>, SutError> = again.collect();
-            again.map_err(|error| error.to_string())
-        });
     }
 
     /// Heals, and tries again if it cannot be done at first: a machine may be out of something for

@@ -184,7 +184,7 @@ fn start_system(
         generator: &spec.workload.generator,
         executable: around.executable,
         wiring,
-        gear: gear(spec),
+        gear: Gear { bystander: around.sabotage == Some(Sabotage::InjectorMisses), ..gear(spec) },
     };
     let cluster = Cluster::start(&launch).map_err(|error| match error {
         assay_sut::SutError::Missing { capabilities } => TrialError::Missing(capabilities),
@@ -232,6 +232,7 @@ impl Trial<'_> {
         let after = self.cluster.signal("elections", None);
         let (bypasses, unwatched) = (self.cluster.bypasses(), self.cluster.unwatched());
         let lost = self.lost();
+        let down = self.down();
         let links = self.cluster.mesh().snapshot();
         let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
         self.around.events.begin(Phase::Stopping, None);
@@ -262,6 +263,7 @@ impl Trial<'_> {
             bypasses,
             turned_away,
             lost,
+            down,
             unwatched,
             // At a rate of their own, clients are silent between two arrivals.
             silent_ms: self.spec.workload.rate.is_none().then_some(worked.silent_ms),
@@ -281,6 +283,16 @@ impl Trial<'_> {
             self.around.events.emit(&RunEvent::Noticed { what: what.clone() });
         }
         lost
+    }
+
+    /// Nodes that do not run when everything is over, which is told.
+    fn down(&self) -> Vec<String> {
+        let down = self.cluster.down();
+        for node in &down {
+            let what = format!("{node} does not run at the end of the trial");
+            self.around.events.emit(&RunEvent::Noticed { what });
+        }
+        down
     }
 
     /// What must be there before clients begin; not a part of the history.
@@ -324,8 +336,7 @@ impl Trial<'_> {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TrialError::Missing(vec![error.message]))?;
         let (decoy, windows) = (self.decoy()?, self.windows());
-        let counted_before = self.counted_before();
-        let start_ns = clock.now_ns();
+        let (counted_before, start_ns) = (self.counted_before(), clock.now_ns());
         let stage = Stage {
             cluster: &self.cluster,
             injector: &injector,
@@ -338,6 +349,7 @@ impl Trial<'_> {
             opens_until_ms: clock.now_ms() + self.spec.duration_ms,
             events: self.around.events,
             decoy: decoy.as_ref(),
+            away: Default::default(),
         };
         let supervisor = supervise::Supervisor {
             stage: &stage,

@@ -44,6 +44,9 @@ pub struct TrialRecord {
     /// Clients that were given up, and nodes whose words could not be carried: a sentence each.
     #[serde(default)]
     pub lost: Vec<String>,
+    /// Nodes that did not run when it was over, and no fault was on any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub down: Vec<String>,
     /// Why nobody knows whether something went around the proxies.
     #[serde(default)]
     pub unwatched: Option<String>,

@@ -8,8 +8,8 @@ mod watch;
 mod wires;
 
 pub use asks::{Quiescence, Shown};
-pub use start::Launch;
 pub(crate) use start::programs;
+pub use start::{Launch, Revived};
 pub use wires::{Peer, Wiring};
 
 use crate::adapter::ClientProcesses;
@@ -206,6 +206,18 @@ impl Cluster {
         start::restart(&self.inner, node)
     }
 
+    /// Sees to it that a node runs which may have ended by itself, or be about to: starts it again
+    /// if it has, and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it does not become ready in time.
+    pub fn revive(&self, node: usize) -> Result<Revived, SutError> {
+        if self.inner.is_stopping() {
+            return Err(SutError::Stopped);
+        }
+        start::revive(&self.inner, node)
+    }
+
     /// Where the system calls of a node's process are answered, if it was started for it.
     pub fn tap(&self, node: usize) -> Option<Arc<Tap>> {
         self.inner.nodes.get(node)?.fittings.tap()
@@ -240,6 +252,12 @@ impl Cluster {
     /// If there is no such node.
     pub fn log_path(&self, node: usize) -> &Path {
         &self.inner.nodes[node].log
+    }
+
+    /// The names of nodes that do not run now.
+    pub fn down(&self) -> Vec<String> {
+        let down = self.inner.nodes.iter().filter(|node| node.process().is_none());
+        down.map(|node| node.name.clone()).collect()
     }
 
     /// Whether anything is still going on.

@@ -272,6 +272,19 @@ impl Node {
         }
     }
 
+    /// Looks whether it lives on: waits until it is ready or gone, but not longer than this. One
+    /// that has just been refused a write may be about to end, and would still be there.
+    pub(crate) fn lives(&self, ready: &ReadySpec, dials: &DialPorts, time_max: Duration) -> bool {
+        let (until, mark) = (Instant::now() + time_max, Mark { lines_before: 0 });
+        while !self.is_gone() {
+            if self.is_ready(ready, &mark, dials) || Instant::now() > until {
+                return !self.is_gone();
+            }
+            std::thread::sleep(LOOK_STEP);
+        }
+        false
+    }
+
     /// Where it really listens.
     pub(crate) fn address(&self, port: &str) -> SocketAddr {
         let addresses = self.scope.listen.get(port);

@@ -7,7 +7,7 @@ use crate::adapter::ClientProcesses;
 use crate::clients::maelstrom_workload;
 use crate::command::Scope;
 use crate::error::SutError;
-use crate::gear::{Fittings, Gear};
+use crate::gear::{BYSTANDER, Fittings, Gear};
 use crate::maelstrom::Services;
 use crate::processes::{PROCESSES_NAME, Processes};
 use crate::releases::{Programs, fetched, installed, on_path};
@@ -19,10 +19,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often ports are looked for before it is given up.
 const ATTEMPTS_MAX: usize = 5;
+
+/// How long a node that may be about to end is given to show that it lives on or not.
+const LIVING_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often a node that ends by itself again and again is started.
+const REVIVALS_MAX: usize = 3;
+
+/// How a node runs that may have ended by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Revived {
+    /// It had not ended.
+    Lives(Process),
+    /// It had, and was started again.
+    Anew(Process),
+}
 
 /// How a cluster is started.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +211,9 @@ impl Attempt<'_> {
             let why = "its nodes speak through our standard input and output, not over a network";
             return Err(SutError::NoNamespaces { system: self.launch.spec.name.clone(), why });
         }
-        let spec = NetworkSpec { nodes: names.to_vec(), hub, seed: self.launch.seed };
+        let bystander = self.launch.gear.bystander.then(|| BYSTANDER.to_string());
+        let nodes = names.iter().cloned().chain(bystander).collect();
+        let spec = NetworkSpec { nodes, hub, seed: self.launch.seed };
         Ok(Arc::new(Network::build(spec)?))
     }
 
@@ -293,6 +309,27 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     Ok(process)
 }
 
+/// Starts a node again if it has ended, or is just about to; it may live as well.
+pub(super) fn revive(inner: &Inner, index: usize) -> Result<Revived, SutError> {
+    let Some(node) = inner.nodes.get(index) else {
+        return restart(inner, index).map(Revived::Anew);
+    };
+    let ready = &inner.described().node.ready;
+    for _ in 0..REVIVALS_MAX {
+        if node.lives(ready, inner.mesh.dial_ports(), LIVING_TIME_MAX)
+            && let Some(process) = node.process()
+        {
+            return Ok(Revived::Lives(process));
+        }
+        match restart(inner, index) {
+            // Somebody else was faster.
+            Err(SutError::StillRunning { .. }) => {}
+            started => return started.map(Revived::Anew),
+        }
+    }
+    Err(node.did_not_start("it ends as often as it is started".to_string()))
+}
+
 /// The programs of the release that was asked for. One that comes from Debian may be installed
 /// instead; of one that was pinned, to a version or a file, nothing else will do. What the release
 /// itself has to bring is never taken from `PATH`, where another version may lie.
@@ -316,7 +353,7 @@ pub(crate) fn programs(
     let missing: Vec<String> = { spec.described.requires.iter() }
         .filter(|command| !here(command))
         .chain(lacking)
-        .cloned()
+        .map(|command| with_remedy(command))
         .collect();
     match (missing.is_empty(), described) {
         (true, _) => Ok(found),
@@ -326,6 +363,15 @@ pub(crate) fn programs(
             missing,
         }),
         (false, _) => Err(SutError::Missing { capabilities: missing }),
+    }
+}
+
+/// A command that no release brings, with what installs it.
+fn with_remedy(command: &str) -> String {
+    match command {
+        "java" => format!("{command} (Debian: apt-get install default-jre-headless)"),
+        "python3" => format!("{command} (Debian: apt-get install python3)"),
+        _ => command.to_string(),
     }
 }
 

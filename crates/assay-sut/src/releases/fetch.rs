@@ -18,7 +18,8 @@ const ELF: [u8; 4] = [0x7f, b'E', b'L', b'F'];
 const APT_ADVICE: &str = "look whether there is a network, have root run `apt-get update`, or \
                           install the programs so that they are on PATH";
 /// What to do when a wheel does not come.
-const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works";
+const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works; \
+                          Debian: apt-get install python3-pip";
 /// Files looked at in one release.
 const FILES_MAX: usize = 100_000;
 

@@ -108,8 +108,13 @@ impl SystemSpec {
 
     /// Whether a release can be started here: it was fetched, or what it needs is installed.
     pub fn is_at_hand(&self, release: &str) -> bool {
+        self.lacks(release).is_none()
+    }
+
+    /// What this machine lacks for a release, with what to do about it; `None`: nothing.
+    pub fn lacks(&self, release: &str) -> Option<String> {
         let options = [(RELEASE_OPTION.to_string(), release.into())].into();
-        crate::cluster::programs(self, &options).is_ok()
+        crate::cluster::programs(self, &options).err().map(|error| error.to_string())
     }
 
     /// The packages of a release that run here, each with its version; none if nobody knows.

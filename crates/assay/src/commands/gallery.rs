@@ -1,7 +1,7 @@
 //! `assay gallery`: published findings, shown again on this machine.
 
 use super::run::{BuiltIn, Stop, built_in, heal_killed};
-use super::{Trouble, systems, write_whole};
+use super::{Trouble, inside, systems, write_whole};
 use crate::args::{GalleryCommand, GalleryListArgs, GalleryRunArgs, OutputFormat};
 use crate::exit::Exit;
 use crate::gallery::{Entry, GALLERY, TWIN_SECONDS_MAX};
@@ -63,12 +63,14 @@ fn run_entries(args: &GalleryRunArgs) -> Result<Exit, Trouble> {
     if args.all {
         entries.extend(GALLERY);
     }
-    let stop = Stop::listen()?;
     heal_killed(&args.sessions);
+    let unfetched = fetch_all(&entries, args.output.format);
+    // In there nothing can be fetched, and why it was not is forgotten.
+    let told = || unfetched.iter().flatten().for_each(|why| anstream::eprintln!("{}", why.message));
+    inside::go_if(is_inside_needed(&entries), told)?;
+    let stop = Stop::listen()?;
     let mut twins = Vec::new();
     let path = table_path(&args.sessions);
-    let unfetched: Vec<Option<Trouble>> =
-        entries.iter().map(|entry| fetch_missing(entry, args.output.format).err()).collect();
     for number in 1..=args.times {
         for (entry, unfetched) in entries.iter().zip(&unfetched) {
             let round = round(entry, number, args.seed);
@@ -122,12 +124,28 @@ fn write_table(path: &Path, twins: &[Twin]) -> Result<(), Trouble> {
     write_whole(path, |out| writeln!(out, "{}", table(twins)))
 }
 
+/// Whether one of them has its nodes in namespaces: then all are shown in there.
+fn is_inside_needed(entries: &[&Entry]) -> bool {
+    entries.iter().any(|entry| inside::is_needed(&assay_plan::parse(entry.plan)))
+}
+
+/// Fetches what entries need; for each, why it could not.
+fn fetch_all(entries: &[&Entry], format: OutputFormat) -> Vec<Option<Trouble>> {
+    entries.iter().map(|entry| fetch_missing(entry, format).err()).collect()
+}
+
 /// Fetches what the twins of an entry need and this machine does not have.
 fn fetch_missing(entry: &Entry, format: OutputFormat) -> Result<(), Trouble> {
     let plan = assay_plan::parse(entry.plan);
     for (system, release) in assay_runner::arm::releases(&plan) {
         let spec = assay_sut::load(&system, None)
             .map_err(|error| Trouble { message: error.to_string(), exit: Exit::Bug })?;
+        if !spec.is_at_hand(&release) && inside::has_gone() {
+            let message = format!(
+                "{system} {release} is not at hand: assay systems get {system} --release {release}"
+            );
+            return Err(Trouble { message, exit: Exit::MissingCapability });
+        }
         if !spec.is_at_hand(&release) {
             systems::fetch(&spec, &release, format)?;
         }
@@ -173,6 +191,16 @@ fn run_entry(round: Round<'_>, args: &GalleryRunArgs, stop: &Stop) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_with_a_network_of_namespaces_takes_all_of_them_inside() {
+        let plain = &GALLERY[1];
+        let plan = plain.plan.replacen("[system]\n", "[system]\nnetwork = \"bridge\"\n", 1);
+        assert_ne!(plan, plain.plan, "it has a system");
+        let bridged = Entry { plan: plan.leak(), ..*plain };
+        assert!(!is_inside_needed(&[plain]));
+        assert!(is_inside_needed(&[plain, &bridged]));
+    }
 
     #[test]
     fn each_round_has_seeds_of_its_own() {

@@ -33,9 +33,7 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
         let name = &spec.system.name;
         anstream::eprintln!("note: {name} is not described as it was when this trial was written");
     }
-    if !spec.system.network.is_default() {
-        inside::go()?;
-    }
+    inside::go_if(!spec.system.network.is_default(), heal_killed)?;
     // As before a run: a fault that nobody can inject would never land, and prove nothing.
     let missing = lacks(&spec, &frozen.system);
     if !missing.is_empty() {
@@ -100,6 +98,9 @@ fn tries(
 
 /// Undoes what killed processes of this kind have left.
 fn heal_killed() {
+    if inside::has_gone() {
+        return;
+    }
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let ours = |path: &std::path::PathBuf| {
         name(path).is_some_and(|name| name.starts_with(TEMPORARY)) && is_abandoned(path)

@@ -109,6 +109,9 @@ pub fn run(args: &RunArgs) -> Exit {
 /// A fault that a killed run has left on does not stay in its directory: it is undone before
 /// another run begins, and told.
 pub(super) fn heal_killed(sessions: &Path) {
+    if inside::has_gone() {
+        return;
+    }
     for (run, line) in assay_runner::heal::heal_sessions(sessions) {
         anstream::eprintln!("healed what a killed run left, {}: {line}", run.display());
     }
@@ -120,10 +123,8 @@ fn go_inside(args: &RunArgs) -> Result<(), Trouble> {
     let Some(path) = frozen.as_deref().or(args.plan.as_deref()) else { return Ok(()) };
     // What cannot be read is told by whoever needs it.
     let Ok(text) = read_plan(path) else { return Ok(()) };
-    match inside::is_needed(&assay_plan::parse(&text)) {
-        true => inside::go(),
-        false => Ok(()),
-    }
+    let is_needed = inside::is_needed(&assay_plan::parse(&text));
+    inside::go_if(is_needed, || heal_killed(&args.sessions))
 }
 
 /// A plan that comes with Assay, and how it is run.

@@ -188,6 +188,26 @@ fn who_cannot_fetch_is_told_what_to_do() {
     }
 }
 
+#[test]
+fn on_a_fresh_machine_python_and_java_are_named_with_what_installs_them() {
+    let wheel = format!("wheel = {{ name = \"thing\", version = \"1\", sha256 = \"{:064}\" }}", 0);
+    let machine = Machine::new(&wheel);
+    std::fs::remove_file(machine.path("bin/python3")).expect("it was there");
+    let said = machine.refused();
+    assert!(said.contains("python3") && said.contains("apt-get install python3-pip"), "{said}");
+    // ZooKeeper itself is here, and there is no Java on PATH.
+    let bin = machine.path("cache/systems/zookeeper/3.8.0/bin");
+    std::fs::create_dir_all(&bin).expect("made");
+    std::fs::write(bin.join("zooinspector"), "").expect("written");
+    let words = ["gallery", "run", "zookeeper-stale-reads", "--tier", "smoke", "--format", "json"];
+    let shown = machine.json(&words);
+    for twin in shown["twins"].as_array().expect("twins") {
+        assert_eq!(twin["verdict"], "INCONCLUSIVE-env", "{twin}");
+        let told = twin.to_string().contains("java (Debian: apt-get install default-jre-headless)");
+        assert!(told, "{twin}");
+    }
+}
+
 /// PostgreSQL as it is described, on a machine where its packages are not installed.
 fn without_postgres() -> Machine {
     let machine = Machine::new("packages = [\"thing\"]");

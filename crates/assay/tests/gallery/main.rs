@@ -3,6 +3,7 @@
 
 mod fetched;
 mod keeper;
+mod nobody;
 mod page;
 mod shown;
 

@@ -116,6 +116,19 @@ fn the_next_run_undoes_what_a_killed_one_has_left_beside_it() {
 }
 
 #[test]
+fn a_run_that_goes_into_namespaces_undoes_before_what_it_could_not_see_from_in_there() {
+    let scratch = scratch();
+    let (running, sessions) = killed_in_a_session(scratch.path());
+    let bridged =
+        replaced(&pause_plan(), "name = \"kv\"", "name = \"absent\"\nnetwork = \"bridge\"");
+    let bridged = write(scratch.path(), "bridged.md", &bridged);
+    let next = run(&["run", text(&bridged), "--sessions", text(&sessions)]);
+    assert_eq!(next.code, Some(2), "{next:#?}");
+    assert_eq!(next.err.matches("healed what a killed run left, ").count(), 4, "{next:#?}");
+    nothing_is_left_of(&running.directory);
+}
+
+#[test]
 fn a_run_of_the_gallery_undoes_what_a_killed_one_has_left_beside_it() {
     let scratch = scratch();
     let (running, sessions) = killed_in_a_session(scratch.path());

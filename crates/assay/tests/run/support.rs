@@ -12,6 +12,9 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// The longest a run may take to end when it is asked to: a call that is under way, the grace of
 /// the nodes, and much more.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
+/// In the environment of every process of a run: its directory. Whoever looks for what is left of
+/// it need not ask Assay.
+pub const MARK: &str = "ASSAY_TEST_RUN";
 /// How often to look.
 const LOOK_STEP: Duration = Duration::from_millis(20);
 
@@ -160,6 +163,7 @@ impl Running {
 
     fn by(command: &mut Command, directory: PathBuf) -> Running {
         let child = command
+            .env(MARK, &directory)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -168,20 +172,22 @@ impl Running {
         Running { child, directory }
     }
 
-    /// Waits until a fault is on: entered in the journal, or later. False: the run ended first.
+    /// Waits until a fault is on: entered in the journal, and counted by its injector. A line of
+    /// the journal alone is written before the deed. False: the run ended first.
     pub fn until_a_fault(&mut self, fault: &str) -> bool {
         let journal = self.directory.join("artifacts/S1/smoke-seed-1/nemesis.jsonl");
-        let injected = format!("\"id\":\"{fault}\"");
+        let (injected, id) = (format!("\"id\":\"{fault}\""), format!("{fault}-1"));
         wait_for("a fault", PATIENCE, || {
             let announced = std::fs::read_to_string(&journal).unwrap_or_default();
-            let is_on = announced.lines().any(|l| l.contains("inject") && l.contains(&injected));
+            let is_in = announced.lines().any(|l| l.contains("inject") && l.contains(&injected));
+            let is_on = is_in && events(&self.directory).iter().any(|event| counted(event, &id));
             let ended = self.child.try_wait().expect("a child").is_some();
             (is_on || ended).then_some(is_on)
         })
     }
 
-    /// Waits until a fault is on in the second trial: opened, entered in the journal, and of one
-    /// that stops a process, felt.
+    /// Waits until a fault is on in the second trial: entered in the journal, counted by its
+    /// injector, and of one that stops a process, felt.
     pub fn until_a_later_fault(&mut self, fault: &str) {
         let opened = format!("{fault}-1");
         let journal = self.directory.join("artifacts/S1/hardening-seed-1/nemesis.jsonl");
@@ -190,8 +196,7 @@ impl Running {
             assert!(ended.is_none(), "the run ended: {ended:?}");
             let events = events(&self.directory);
             let finished = events.iter().position(|event| event["event"] == "trial-ended")?;
-            let is = |event: &&Value| event["event"] == "fault-opened" && event["id"] == opened;
-            events[finished..].iter().find(is)?;
+            events[finished..].iter().find(|event| counted(event, &opened))?;
             let announced = std::fs::read_to_string(&journal).ok()?;
             announced.contains("\"event\":\"inject\"").then_some(())?;
             let stops = fault == "pause";
@@ -229,6 +234,11 @@ impl Drop for Running {
         // Whatever the test found: its nodes end with it.
         let _healed = run(&["heal", text(&self.directory)]);
     }
+}
+
+/// Whether an event says that the injector's counter of this fault has moved.
+fn counted(event: &Value, id: &str) -> bool {
+    event["event"] == "fault-counted" && event["id"] == id
 }
 
 /// The events of a run so far. A last line may be half written.

@@ -92,8 +92,15 @@ fn a_slow_sync_keeps_nobody_else_waiting_and_is_let_go_with_its_rule() {
     assert_eq!(server.answer(), "ok", "long before the delay is over");
     let short = Deed::Delay(Duration::from_millis(30));
     let short = server.tap.impose(CallRule::new(Calls::Syncs, slow.path(), short));
+    let short = short.expect("watched");
     assert_eq!(server.to("fsync", &inside), "ok", "after a delay it is done");
-    assert_eq!(short.expect("watched").hits(), 1);
+    assert_eq!(short.hits(), 1);
+    assert_eq!(server.ask("sync"), "ok");
+    assert_eq!(short.hits(), 2, "bringing everything to disk takes as long");
+    server.tap.lift(&short);
+    let broken = server.tap.impose(fail(Calls::Syncs, slow.path(), Errno::Io)).expect("watched");
+    assert_eq!(server.ask("sync"), "ok");
+    assert_eq!(broken.matched(), 0, "it cannot say that it went wrong");
     assert_eq!(server.tap.counts().failed, 0);
 }
 
@@ -111,6 +118,9 @@ fn a_full_disk_and_a_read_only_one_refuse_what_such_disks_refuse() {
     let cases = [
         ("write", "ENOSPC", "EROFS", "EIO"),
         ("pwrite", "ENOSPC", "EROFS", "EIO"),
+        ("copy", "ENOSPC", "EROFS", "EIO"),
+        ("sendfile", "ENOSPC", "EROFS", "EIO"),
+        ("splice", "ENOSPC", "EROFS", "EIO"),
         ("allocate", "ENOSPC", "EROFS", "EIO"),
         ("truncate", "ok", "EROFS", "EIO"),
         ("open", "ok", "EROFS", "ok"),

@@ -40,8 +40,20 @@ pub fn can() -> bool {
 /// Answers `ok`, a value, or the name of the error, one line for each line. A line that begins
 /// with `later` is done by a thread of its own.
 const SCRIPT: &str = r#"
-import errno, mmap, os, subprocess, sys, threading, time
+import errno, mmap, os, subprocess, sys, tempfile, threading, time
 files = {}
+def transfer(how, to):
+    with tempfile.TemporaryFile() as source:
+        source.write(b"x" * 100)
+        source.flush()
+        source.seek(0)
+        if how == "copy": os.copy_file_range(source.fileno(), to, 100)
+        elif how == "sendfile": os.sendfile(to, source.fileno(), 0, 100)
+        else:
+            out, into = os.pipe()
+            os.write(into, b"x" * 100)
+            try: os.splice(out, to, 100)
+            finally: os.close(out), os.close(into)
 def run(words):
     try:
         do, path = words[0], words[1] if len(words) > 1 else None
@@ -53,6 +65,8 @@ def run(words):
         elif do == "write": os.write(files[path], b"x" * 100)
         elif do == "pwrite": os.pwrite(files[path], b"x" * 100, 0)
         elif do == "truncate": os.ftruncate(files[path], 8192)
+        elif do in ("copy", "sendfile", "splice"): transfer(do, files[path])
+        elif do == "sync": os.sync()
         elif do == "allocate": os.posix_fallocate(files[path], 0, 8192)
         elif do == "msync":
             with mmap.mmap(files[path], 4096) as area: area.flush()

@@ -8,7 +8,7 @@
 
 use super::landing::closed;
 use super::{
-    Beside, CASES, Case, SLOW, WRONG_ROUND_MS, is_not_to_be_had, laid_out_with, one_fault,
+    Beside, Case, SLOW, WRONG_ROUND_MS, all_cases, is_not_to_be_had, laid_out_with, one_fault,
     plan_with, problems_of,
 };
 use crate::support::{events, replaced, run, text};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// Faults that share a cluster: all on the network of the first, with what it has beside it. Those
 /// that damage the same file are far enough apart for it to be whole again.
-const GROUPS: [&[(&str, &str)]; 15] = [
+const GROUPS: [&[(&str, &str)]; 19] = [
     &[
         ("part-full", "proxies"),
         ("part-asym", "proxies"),
@@ -75,6 +75,26 @@ const GROUPS: [&[(&str, &str)]; 15] = [
         ("rate", "switch"),
         ("slow-follower", "switch"),
     ],
+    &[
+        ("part-full", "bridge"),
+        ("part-asym", "bridge"),
+        ("part-minority", "bridge"),
+        ("part-majority", "bridge"),
+        ("meta-out", "bridge"),
+        ("part-bridge", "bridge"),
+        ("splitbrain", "bridge"),
+    ],
+    &[
+        ("part-asym", "switch"),
+        ("part-minority", "switch"),
+        ("part-majority", "switch"),
+        ("leader-iso", "switch"),
+        ("meta-out", "switch"),
+        ("part-bridge", "switch"),
+        ("splitbrain", "switch"),
+    ],
+    &[("part-ring", "bridge")],
+    &[("part-ring", "switch")],
 ];
 /// How long each fault is on, and from one to the next, in milliseconds.
 const LENGTH_MS: u32 = 250;
@@ -111,7 +131,8 @@ fn length_ms(case: &Case) -> u32 {
 }
 
 fn case(fault: &str, network: &str) -> &'static Case {
-    let found = CASES.iter().find(|case| named(case) == fault && case.network == network);
+    let found =
+        all_cases().into_iter().find(|case| named(case) == fault && case.network == network);
     found.unwrap_or_else(|| panic!("nobody tries {fault} on {network}"))
 }
 
@@ -163,7 +184,7 @@ fn problem(group: &[(&str, &str)]) -> Option<String> {
 
 #[test]
 fn an_injector_that_misses_proves_nothing_whatever_the_fault() {
-    for case in &CASES {
+    for case in all_cases() {
         let mut groups = GROUPS.iter().flat_map(|group| group.iter());
         let is_tried = groups.any(|one| *one == (named(case), case.network));
         assert!(is_tried, "nobody misses with {} on {}", named(case), case.network);

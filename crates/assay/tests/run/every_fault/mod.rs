@@ -77,7 +77,7 @@ use Beside::{
     Bulk, Callers, Downtime, FiveNodes, Glutton, Gossip, Greed, Keeper, Lookups, Nothing, Resets,
 };
 
-const CASES: [Case; 55] = [
+static CASES: [Case; 55] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("ctr-restart", "proxies", "follower"), "", ("restarted >= 1", RESTARTS), Nothing),
@@ -251,6 +251,40 @@ const CASES: [Case; 55] = [
     ),
 ];
 
+/// Partitions of every shape, packet by packet: in both networks of namespaces. When Assay is
+/// killed nothing is left of any of them but what is left of the two in [`CASES`].
+static SHAPES: [Case; 16] = [
+    shape("part-full", "bridge", "leader"),
+    shape("part-asym", "bridge", "others -> leader"),
+    shape("part-minority", "bridge", "minority"),
+    shape("part-majority", "bridge", "majority"),
+    shape("meta-out", "bridge", "leader"),
+    shape("part-bridge", "bridge", "n2"),
+    ring("bridge"),
+    shape("splitbrain", "bridge", "leader"),
+    shape("part-asym", "switch", "others -> leader"),
+    shape("part-minority", "switch", "minority"),
+    shape("part-majority", "switch", "majority"),
+    shape("leader-iso", "switch", "leader"),
+    shape("meta-out", "switch", "leader"),
+    shape("part-bridge", "switch", "n2"),
+    ring("switch"),
+    shape("splitbrain", "switch", "leader"),
+];
+
+const fn shape(fault: &'static str, network: &'static str, target: &'static str) -> Case {
+    case((fault, network, target), "", (DROPPED, DEAF), Nothing)
+}
+
+const fn ring(network: &'static str) -> Case {
+    case(("part-ring", network, "all"), "", (DROPPED, DEAF), FiveNodes)
+}
+
+/// All of them.
+fn all_cases() -> Vec<&'static Case> {
+    CASES.iter().chain(&SHAPES).collect()
+}
+
 /// The program a node is started by, if somebody is to be beside it.
 fn beside_the_node(beside: Beside) -> Option<[&'static str; 2]> {
     match beside {
@@ -288,8 +322,9 @@ fn plan(case: &Case) -> String {
     let length = match case.beside {
         Downtime => 1500,
         _ if *fault == "roll-wrong" => WRONG_ROUND_MS,
-        // Taking memory takes time.
+        // Taking memory takes time, and so does a write that is held back.
         Greed | Glutton => 3500,
+        _ if *fault == "slow-disk" => 3500,
         // A disk is filled first, and a node notices when it writes next.
         _ if [SILENT, FULL].contains(&case.victim) => 4_000,
         _ => 1200,
