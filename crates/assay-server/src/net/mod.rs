@@ -1,7 +1,8 @@
 //! What this server asks of others: a small client of HTTP, and who may be asked.
 //!
 //! Two kinds of addresses come here. Those that the operator wrote into the configuration (models)
-//! are taken as they are. Those that a model or a user names (`web_fetch`) go through [`Guard`]:
+//! are taken as they are. Those that a model or a user names (`web_fetch`, programs at the [`gate`] of
+//! their sandbox) go through [`Guard`]:
 //! the name has to be allowed, every address behind it has to be public, and the connection goes to
 //! an address that was looked at, not to whatever the name means a moment later.
 //!
@@ -10,8 +11,10 @@
 
 mod client;
 mod guard;
+mod proxy;
 mod public;
 
 pub use client::{Client, NetError, Target, authority, path_of};
 pub use guard::{Guard, GuardError, Origin, Reach, check_pattern};
+pub use proxy::gate;
 pub use public::is_public;
