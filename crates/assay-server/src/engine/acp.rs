@@ -132,7 +132,8 @@ async fn play(
         Stop::Broken
     })?;
     let uploads = has_files(&workspace.uploads()).then(|| workspace.uploads());
-    let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &host.text);
+    let text = contexts(&host.prompt) + &host.text;
+    let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &text);
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.attachments = attachments;
@@ -179,11 +180,26 @@ async fn attachments(host: &Host) -> Result<Vec<Attachment>, String> {
     Ok(blocks.iter().enumerate().map(|(index, block)| attachment(index + 1, block)).collect())
 }
 
+fn attachment_name(number: usize, block: &Value) -> String {
+    let title = block["title"].as_str().map(str::to_string);
+    title.unwrap_or_else(|| format!("attachment-{number}"))
+}
+
+/// What users say about their documents: the protocol has no place for it.
+fn contexts(blocks: &[Value]) -> String {
+    let others = blocks.iter().filter(|block| block["type"] != "text").enumerate();
+    let contexts = others.filter_map(|(index, block)| {
+        let context = block["context"].as_str()?;
+        let (number, name) = (index + 1, attachment_name(index + 1, block));
+        Some(format!("About attachment {number}, `{name}`: {context}\n\n"))
+    });
+    contexts.collect()
+}
+
 fn attachment(number: usize, block: &Value) -> Attachment {
     let source = &block["source"];
     let word = |field: &str| source[field].as_str().unwrap_or_default().to_string();
-    let title = block["title"].as_str().map(str::to_string);
-    let name = title.unwrap_or_else(|| format!("attachment-{number}"));
+    let name = attachment_name(number, block);
     match (source["type"].as_str(), block["type"].as_str()) {
         (Some("url"), _) => Attachment::Link { uri: word("url") },
         (Some("text"), _) => Attachment::Text { name, text: word("data") },

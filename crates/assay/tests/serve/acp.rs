@@ -367,6 +367,14 @@ fn a_program_is_given_attachments_if_it_takes_such_and_nobody_is_left_in_the_dar
     assert!(told.contains("[Here was an attachment of the kind image.]"), "{told}");
     // One that takes none reads what is text, and says what it cannot take.
     let session = server.session_of(&agent(), &environment());
+    let told = json!({"type": "document", "title": "Notes", "context": "of the last meeting",
+        "source": file("green")});
+    let words = json!({"type": "text", "text": "what is it?"});
+    let content = json!({"type": "user.message", "content": [link, told, words]});
+    let sent = server.ok("POST", &events_path(&session), &json!({"events": [content]}));
+    let events = server.after(&session, sent["data"][0]["id"].as_str().expect("an id"));
+    let about = "About attachment 2, `Notes`: of the last meeting";
+    assert!(texts(&events)[0].contains(about), "{events:?}");
     let shown = texts(&send(&session, &[&notes, &link]))[0].clone();
     assert!(shown.contains("Notes:\\n\\ngreen") && shown.contains("resource_link"), "{shown}");
     for (block, words) in [(&image, "has an image"), (&paper, "has a document that is no text")] {
