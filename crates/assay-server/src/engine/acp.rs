@@ -18,9 +18,10 @@ use crate::api::only_asks;
 use crate::log::log;
 use assay_agent::{
     Agent, AgentConfig, AgentEvent, Attachment, CallFacts, Cancel, Decision, Helper, Hidden, Leave,
-    Outcome, ProcessAgent, Protection, Questions, Ran, Sandbox, Task, probe, probe_hiding,
+    Outcome, ProcessAgent, ProcessLimits, Protection, Questions, Ran, Sandbox, Task, probe,
+    probe_hiding,
 };
-use assay_sandbox::ProviderKind;
+use assay_sandbox::{Limits, ProviderKind};
 use assay_session::{
     Answer, Call, CallKind, ErrorKind, EventId, RetryStatus, Said, SessionError, ToolAnswer, Usage,
     WAITS_OPEN_MAX,
@@ -138,6 +139,7 @@ async fn play(
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.attachments = attachments;
     task.sandbox = sandbox;
+    task.each = each_process();
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
     let questions = host.agent["tools"].as_array().filter(|tools| only_asks(tools));
     let questions = questions.map(|_| Questions::default());
@@ -170,6 +172,17 @@ async fn play(
     let ran = ran.await.map_err(|_| Stop::Broken)?;
     drop(cancel);
     listener.finish(host, &ran).await
+}
+
+/// What tools in sandboxes may have, as far as it can be counted for one process: the program runs
+/// as the server's user, whose other processes are none of its business.
+fn each_process() -> ProcessLimits {
+    let limits = Limits::default();
+    ProcessLimits {
+        memory_bytes: Some(limits.memory_bytes),
+        file_bytes: Some(limits.file_bytes),
+        open_files: Some(limits.open_files),
+    }
 }
 
 /// What of the message is no text, with the files that it names.

@@ -33,6 +33,23 @@ for line in sys.stdin:
             words("agent_message_chunk", json.dumps(message["params"]["prompt"][1:]))
             answer(message, {"stopReason": "end_turn"})
             continue
+        if text.endswith("grow"):
+            def tried(what):
+                try:
+                    what()
+                    return "done"
+                except (OSError, MemoryError) as error:
+                    return type(error).__name__ + str(getattr(error, "errno", ""))
+            import resource, subprocess
+            child = [sys.executable, "-c", "x = bytearray(3 << 30)"]
+            found = [tried(lambda: open("big", "wb").truncate(300 << 20)),
+                     tried(lambda: bytearray(3 << 30)),
+                     tried(lambda: [open("/dev/null") for _ in range(2000)]),
+                     "child " + str(subprocess.run(child, stderr=subprocess.DEVNULL).returncode),
+                     "core " + str(resource.getrlimit(resource.RLIMIT_CORE)[1])]
+            words("agent_message_chunk", " ".join(found))
+            answer(message, {"stopReason": "end_turn"})
+            continue
         if "look at " in text:
             for path in text.split("look at ")[-1].split():
                 try:
@@ -332,6 +349,15 @@ fn what_such_an_agent_could_not_keep_is_refused() {
         "vault_ids": [vault["id"]]});
     let answer = server.call("POST", "/v1/sessions", &wish);
     assert_eq!((answer.status, answer.message().contains("vault_ids")), (400, true));
+}
+
+#[test]
+fn a_program_has_no_more_than_the_tools_of_a_sandbox_as_far_as_one_process_goes() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let session = server.session_of(&agent(), &environment());
+    let told = texts(&server.turn(&session, "grow"))[0].clone();
+    assert_eq!(told, "OSError27 MemoryError OSError24 child 1 core 0");
 }
 
 #[test]
