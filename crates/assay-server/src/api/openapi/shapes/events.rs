@@ -22,6 +22,7 @@ pub fn all() -> Vec<Named> {
         named::<RequiresAction>(),
         named::<RetriesExhausted>(),
         named::<SessionError>(),
+        named::<ErrorKind>(),
         named::<RetryStatus>(),
         named::<ModelUsage>(),
         named::<UserMessage>(),
@@ -49,7 +50,12 @@ pub fn all() -> Vec<Named> {
 
 one_of!(
     /// An event of a session.
-    Event: UserMessage, UserInterrupt, UserCustomToolResult, UserToolConfirmation, AgentMessage, AgentThinking, AgentCustomToolUse, AgentToolUse, AgentToolResult, AgentMcpToolUse, AgentMcpToolResult, SessionStatusRunning, SessionStatusRescheduled, SessionStatusIdle, SessionStatusTerminated, SessionErrorEvent, SessionUpdated, SessionDeleted, SpanModelRequestStart, SpanModelRequestEnd
+    Event:
+        UserMessage, UserInterrupt, UserCustomToolResult, UserToolConfirmation, AgentMessage,
+        AgentThinking, AgentCustomToolUse, AgentToolUse, AgentToolResult, AgentMcpToolUse,
+        AgentMcpToolResult, SessionStatusRunning, SessionStatusRescheduled, SessionStatusIdle,
+        SessionStatusTerminated, SessionErrorEvent, SessionUpdated, SessionDeleted,
+        SpanModelRequestStart, SpanModelRequestEnd
 );
 
 /// An event of one type: its name on the wire, and what it has besides id and time.
@@ -174,13 +180,28 @@ struct RetriesExhausted {
 
 #[derive(ToSchema)]
 struct SessionError {
-    #[schema(
-        pattern = "^(unknown|model_overloaded|model_rate_limited|model_request_failed|billing|mcp_connection_failed|mcp_authentication_failed)_error$"
-    )]
-    r#type: String,
+    r#type: ErrorKind,
     message: String,
     retry_status: RetryStatus,
     mcp_server_name: Option<String>,
+}
+
+#[derive(ToSchema)]
+enum ErrorKind {
+    #[schema(rename = "unknown_error")]
+    Unknown,
+    #[schema(rename = "model_overloaded_error")]
+    ModelOverloaded,
+    #[schema(rename = "model_rate_limited_error")]
+    ModelRateLimited,
+    #[schema(rename = "model_request_failed_error")]
+    ModelRequestFailed,
+    #[schema(rename = "billing_error")]
+    Billing,
+    #[schema(rename = "mcp_connection_failed_error")]
+    McpConnectionFailed,
+    #[schema(rename = "mcp_authentication_failed_error")]
+    McpAuthenticationFailed,
 }
 
 #[derive(ToSchema)]
