@@ -91,6 +91,7 @@ impl ProcessAgent {
             writable,
             hidden,
             sandbox: task.sandbox,
+            each: task.each,
         };
         plan.write(&task.log)?;
         let lookup = |name: &str| std::env::var_os(name);

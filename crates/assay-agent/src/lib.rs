@@ -57,4 +57,4 @@ pub use leave::{Decision, Leave, Questions};
 pub use outcome::Outcome;
 pub use sandbox::{Protection, Sandbox, probe};
 pub use script::{ScriptError, play};
-pub use task::{Attachment, Cancel, Limits, Task};
+pub use task::{Attachment, Cancel, Limits, ProcessLimits, Task};

@@ -4,6 +4,7 @@ use crate::hiding::Hidden;
 use crate::leave::Leave;
 use crate::output::TAIL_BYTES_MAX;
 use crate::sandbox::Sandbox;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct Task {
     pub log: PathBuf,
     /// How long, and how much.
     pub limits: Limits,
+    /// What each of its processes may have.
+    pub each: ProcessLimits,
     /// What the agent is told besides: `nonce` comes as `$ASSAY_NONCE`.
     pub variables: BTreeMap<String, String>,
     /// Further places the agent may write to.
@@ -116,6 +119,19 @@ pub struct Limits {
     pub output_bytes: u64,
 }
 
+/// What one process of an agent may have; what is not said is not limited. They hold for all that
+/// it starts, and cannot be raised again. The kernel refuses what exceeds them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessLimits {
+    /// Memory that it can write to and shares with nobody.
+    pub memory_bytes: Option<u64>,
+    /// How large a file may become.
+    pub file_bytes: Option<u64>,
+    /// Files that it may have open.
+    pub open_files: Option<u64>,
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -136,6 +152,7 @@ impl Task {
             drop_box: drop_box.to_path_buf(),
             log: log.to_path_buf(),
             limits: Limits::default(),
+            each: ProcessLimits::default(),
             variables: BTreeMap::new(),
             writable: Vec::new(),
             hidden: Hidden::default(),

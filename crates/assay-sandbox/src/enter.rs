@@ -4,7 +4,8 @@
 
 use crate::confine::{Confined, confine};
 use crate::files;
-use crate::job::{Action, End, Inside, Job, Places, Probed, receive, send};
+use crate::gate;
+use crate::job::{Action, End, Inside, Job, Places, Probed, Wires, receive, send};
 use crate::workspace::open_below;
 use assay_kernel::jail::limit_on_exec;
 use rustix::fs::{OFlags, ResolveFlags};
@@ -136,7 +137,9 @@ fn environment(job: &Job, seen: &Places) -> Vec<(String, String)> {
         ("ASSAY_OUTPUTS", text(&seen.outputs)),
     ];
     let skills = seen.skills.as_deref().map(|skills| ("ASSAY_SKILLS", text(skills)));
-    let own = own.into_iter().chain(skills).map(|(name, value)| (name.to_string(), value));
+    let gate = (job.network == Wires::Gate).then(gate::variables).into_iter().flatten();
+    let own =
+        own.into_iter().chain(skills).chain(gate).map(|(name, value)| (name.to_string(), value));
     let given = job.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     own.chain(given).collect()
 }

@@ -50,6 +50,18 @@ pub(crate) struct Places {
     pub root: PathBuf,
 }
 
+/// Which network a call has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Wires {
+    /// None.
+    Cut,
+    /// None but a gate, behind which is the asker.
+    Gate,
+    /// That of the machine.
+    Whole,
+}
+
 /// A call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
@@ -59,7 +71,7 @@ pub(crate) struct Job {
     pub host: Places,
     /// Directories of the host that can be read as well.
     pub readable: Vec<PathBuf>,
-    pub has_network: bool,
+    pub network: Wires,
     pub limits: Limits,
     /// Whether memory is counted for all processes together, by somebody else.
     pub memory_is_counted: bool,

@@ -5,7 +5,8 @@
 //! also when the asker is killed. Then it ends everybody who is left, and says how it went when
 //! nobody is.
 
-use crate::job::{Inside, Job, Report, Tier, receive, send};
+use crate::gate;
+use crate::job::{Inside, Job, Report, Tier, Wires, receive, send};
 use assay_kernel::jail::{Leave, leave};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -60,10 +61,14 @@ fn kept(job: &Job, line: &UnixStream) -> Result<Report, Trouble> {
     set_child_subreaper(Some(getpid())).map_err(|e| ("adopting orphans", e.into()))?;
     match job.tier {
         Tier::RootNamespaces => {
-            leave(Leave { users: false, network: !job.has_network }).map_err(by("namespaces"))?;
+            leave(Leave { users: false, network: has_own_network(job) })
+                .map_err(by("namespaces"))?;
         }
         Tier::UserNamespaces => leave_users(job)?,
         Tier::Landlock | Tier::Open => {}
+    }
+    if job.network == Wires::Gate {
+        gate::build(line).map_err(by("a gate"))?;
     }
     let (ours, theirs) = UnixStream::pair().map_err(by("a line"))?;
     let child = Command::new("/proc/self/exe")
@@ -83,11 +88,15 @@ fn kept(job: &Job, line: &UnixStream) -> Result<Report, Trouble> {
     }
 }
 
+fn has_own_network(job: &Job) -> bool {
+    job.network != Wires::Whole
+}
+
 /// Leaves the users of the machine as well; what the process inside needs to put its root together
 /// is kept for it.
 fn leave_users(job: &Job) -> Result<(), Trouble> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    leave(Leave { users: true, network: !job.has_network }).map_err(by("user namespaces"))?;
+    leave(Leave { users: true, network: has_own_network(job) }).map_err(by("user namespaces"))?;
     let maps = [
         ("setgroups", "deny".to_string()),
         ("gid_map", format!("{USER_INSIDE} {group} 1")),

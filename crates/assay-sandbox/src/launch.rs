@@ -1,12 +1,13 @@
 //! Starting a keeper for a call, hearing what the call writes, and how it ended.
 
+use crate::gate::{Gate, Taken, take};
 use crate::helper::Helper;
 use crate::interrupt::Interrupt;
 use crate::job::{End, Inside, Job, Report, receive, send};
 use assay_kernel::cgroup::Group;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::io;
+use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -64,14 +65,24 @@ pub(crate) enum Heard {
     Ended(End),
 }
 
+/// What a call has to do with on this side.
+pub(crate) struct Asker<'a> {
+    /// Where its memory is counted.
+    pub group: Option<&'a Group>,
+    /// Where the network inside leads, if it leads somewhere.
+    pub gate: Option<&'a Gate>,
+    /// What ends it early.
+    pub interrupt: &'a Interrupt,
+}
+
 /// Makes a call. Besides what was heard of it, whether a process was killed for memory.
 pub(crate) fn launch(
     helper: &Helper,
     job: &Job,
-    group: Option<&Group>,
-    interrupt: &Interrupt,
+    asker: &Asker,
     hear: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<(Heard, bool), CallError> {
+    let group = asker.group;
     let failed = |doing| move |source| CallError::Keeper { doing, source };
     let (line, theirs) = UnixStream::pair().map_err(failed("make a line to"))?;
     let mut command = Command::new(&helper.program);
@@ -90,7 +101,7 @@ pub(crate) fn launch(
     let kills = || group.and_then(|group| group.memory_counts().ok()).map_or(0, |c| c.oom_kills);
     let kills_before = kills();
     let heard = Line { line, until: Instant::now() + job.limits.wall + GRACE, cause: None }
-        .follow(job, &mut child, interrupt, hear);
+        .follow(job, &mut child, asker, hear);
     if heard.is_err() {
         let _gone = child.kill();
     }
@@ -131,7 +142,7 @@ impl Line {
         mut self,
         job: &Job,
         child: &mut Child,
-        interrupt: &Interrupt,
+        asker: &Asker,
         hear: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Heard, CallError> {
         let failed = |doing| move |source| CallError::Keeper { doing, source };
@@ -142,16 +153,24 @@ impl Line {
         streams.extend(pipes.1.map(|pipe| (Stream::Error, OwnedFd::from(pipe))));
         let mut left = job.limits.output_bytes;
         let mut report = None;
+        // Open for as long as the call takes.
+        let mut opened = None;
         let mut buffer = vec![0; 1 << 16];
         // The streams end when nobody is left who has them: after the keeper.
         while report.is_none() || !streams.is_empty() {
-            let ready = self.wait(&streams, report.is_none(), interrupt)?;
+            let ready = self.wait(&streams, report.is_none(), asker.interrupt)?;
             if ready.interrupted {
                 self.let_go(End::Interrupted);
             }
             if ready.reported {
-                let said: Report = receive(&self.line).map_err(failed("hear of"))?;
-                report = Some(said);
+                match asker.gate.filter(|_| opened.is_none()).map(|gate| (gate, take(&self.line))) {
+                    Some((gate, Ok(Taken::Listener(listener)))) => {
+                        opened = Some(gate.open(listener).map_err(failed("open the gate of"))?);
+                    }
+                    Some((_, Ok(Taken::Word(begin)))) => report = Some(self.hear(&begin)?),
+                    Some((_, Err(error))) => return Err(failed("hear of")(error)),
+                    None => report = Some(self.hear(&[])?),
+                }
             }
             let mut ended = Vec::new();
             for at in ready.streams {
@@ -173,6 +192,12 @@ impl Line {
             ended.into_iter().rev().for_each(|at| _ = streams.remove(at));
         }
         self.conclude(report)
+    }
+
+    /// What the keeper says, of which the beginning was read already.
+    fn hear(&self, begin: &[u8]) -> Result<Report, CallError> {
+        let failed = |source| CallError::Keeper { doing: "hear of", source };
+        receive(begin.chain(&self.line)).map_err(failed)
     }
 
     fn let_go(&mut self, why: End) {

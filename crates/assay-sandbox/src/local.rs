@@ -4,8 +4,8 @@ use crate::capability::{Capabilities, Capability};
 use crate::files::{FileCall, FileResult};
 use crate::helper::Helper;
 use crate::interrupt::Interrupt;
-use crate::job::{Action, End, Inside, Job, Probed, Tier};
-use crate::launch::{CallError, Heard, Stream, launch};
+use crate::job::{Action, End, Inside, Job, Probed, Tier, Wires};
+use crate::launch::{Asker, CallError, Heard, Stream, launch};
 use crate::probe::{self, Means};
 use crate::provider::{
     Network, OpenError, Program, Provider, ProviderKind, Ran, Sandbox, Settings,
@@ -91,6 +91,14 @@ fn reaches(path: &Path, workspace: &Workspace) -> bool {
         let all = session.parent().unwrap_or(session);
         all.starts_with(&path) || path.starts_with(session)
     })
+}
+
+fn wires(network: &Network) -> Wires {
+    match network {
+        Network::Off => Wires::Cut,
+        Network::Open => Wires::Whole,
+        Network::Limited(_) => Wires::Gate,
+    }
 }
 
 fn lock(workspace: &Workspace) -> Result<File, OpenError> {
@@ -179,7 +187,7 @@ impl Room {
             user: self.workspace.user().filter(|_| self.tier != Tier::Open),
             host: self.workspace.places(scratch_path),
             readable: self.settings.readable.clone(),
-            has_network: self.settings.network != Network::Off,
+            network: wires(&self.settings.network),
             limits,
             memory_is_counted: self.group.is_some(),
             environment: self.settings.environment.clone(),
@@ -187,7 +195,12 @@ impl Room {
             action,
             enter: self.helper.with("enter"),
         };
-        let called = launch(&self.helper, &job, self.group.as_ref(), interrupt, hear);
+        let gate = match &self.settings.network {
+            Network::Limited(gate) => Some(gate),
+            Network::Off | Network::Open => None,
+        };
+        let asker = Asker { group: self.group.as_ref(), gate, interrupt };
+        let called = launch(&self.helper, &job, &asker, hear);
         if matches!(called, Err(CallError::Stuck | CallError::Keeper { .. })) {
             self.given_up.store(true, Ordering::SeqCst);
         }

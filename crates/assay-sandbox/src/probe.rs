@@ -78,10 +78,10 @@ fn attempt(tier: Tier, helper: &Helper) -> Result<Probed, OpenError> {
 fn capabilities(tier: Tier, probed: &Probed, is_root: bool, why_not_better: &str) -> Capabilities {
     let mut missing = BTreeMap::new();
     let mut lacks = |one: Capability, why: &str| _ = missing.insert(one, why.to_string());
-    lacks(
-        Capability::NetworkLimited,
-        "no provider can limit a network to hosts yet; switch it off or open it",
-    );
+    if !tier.has_root() {
+        let why = "only a network of its own can have a gate; use namespaces";
+        lacks(Capability::NetworkLimited, why);
+    }
     if !counts_memory() {
         lacks(
             Capability::MemoryTotal,

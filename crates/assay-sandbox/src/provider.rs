@@ -2,6 +2,7 @@
 
 use crate::capability::{Capabilities, Capability};
 use crate::files::{FileCall, FileResult};
+use crate::gate::Gate;
 use crate::interrupt::Interrupt;
 use crate::job::End;
 use crate::launch::{CallError, Stream};
@@ -106,7 +107,7 @@ pub struct Ran {
     pub was_short_of_memory: bool,
 }
 
-/// What a network a sandbox has.
+/// Which network a sandbox has.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Network {
     /// None.
@@ -114,8 +115,8 @@ pub enum Network {
     Off,
     /// That of the machine, all of it.
     Open,
-    /// One that leads to these hosts only.
-    Limited(Vec<String>),
+    /// One that leads to a gate and nowhere else.
+    Limited(Gate),
 }
 
 /// What is asked of a sandbox.

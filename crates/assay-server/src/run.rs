@@ -1,7 +1,8 @@
 //! The server as a whole: opened, recovered, served, stopped.
 
 use crate::api::{
-    App, answer, demo_agent, demo_environment, recover_all, sweep, sweep_skills, sweep_workspaces,
+    App, answer, clear_all, demo_agent, demo_environment, recover_all, sweep, sweep_skills,
+    sweep_workspaces,
 };
 use crate::arranging::Arranger;
 use crate::console::{self, Shelf};
@@ -181,6 +182,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let sealer = Arc::new(sealer);
     count_sessions(&reader, &counters).await.map_err(lost)?;
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
+    tokio::spawn(clear_all(kernel.clone(), reader.clone()));
     let arranger = Arc::new(Arranger::new(reader.clone(), options.data.join(WORKSPACES)));
     sweep_all(&reader, &arranger, &options.data).await.map_err(lost)?;
     let objects = options.data.join(OBJECTS);
@@ -359,17 +361,33 @@ async fn make_demo(kernel: &Kernel, store: StorePlace) -> Result<Demo, ServeErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_ledger::keyed::SqliteStore;
+    use assay_ledger::keyed::{KeyRange, Pair, Store, Writes};
+
+    /// A store that panics instead of writing.
+    struct Broken;
+
+    impl Store for Broken {
+        fn get(&mut self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(None)
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            Ok(Vec::new())
+        }
+
+        fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
+            panic!("on purpose")
+        }
+    }
 
     #[test]
     fn a_writer_that_panics_ends_the_server() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Box::new(SqliteStore::open(directory.path()).expect("a new store"));
         let (effects, _nobody) = tokio::sync::mpsc::unbounded_channel();
-        let started = Kernel::start(store, Arc::default(), Arc::default(), Arc::default(), effects);
+        let parts = (Arc::default(), Arc::default(), Arc::default());
+        let started = Kernel::start(Box::new(Broken), parts.0, parts.1, parts.2, effects);
         let (kernel, failure) = started.expect("a thread");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let job = kernel.run(|_| -> Result<(), ApiError> { panic!("on purpose") });
+        let job = kernel.run(|unit| unit.put("x/1".to_string(), &1));
         assert_eq!(runtime.block_on(job).map_err(|error| error.status), Err(500));
         let end = runtime.block_on(writer_end(failure));
         assert!(matches!(end, ServeError::Stopped("writes")), "{end}");

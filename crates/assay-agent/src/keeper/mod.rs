@@ -16,6 +16,7 @@ pub use run::keep;
 
 use crate::hiding::Hidden;
 use crate::sandbox::{Protection, Sandbox};
+use crate::task::ProcessLimits;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,8 @@ pub(crate) struct Plan {
     /// What it cannot read.
     pub hidden: Hidden,
     pub sandbox: Sandbox,
+    /// What each of its processes may have.
+    pub each: ProcessLimits,
 }
 
 /// How it went.

@@ -4,10 +4,12 @@ use super::family::end_all;
 use super::{End, PLAN_NAME, Plan, REPORT_NAME, Report};
 use crate::hiding::hide;
 use crate::sandbox::{Protection, Sandbox, restrict};
+use crate::task::ProcessLimits;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, getppid, kill_process_group, pidfd_open, set_child_subreaper,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, getrlimit, kill_process_group,
+    pidfd_open, set_child_subreaper, setrlimit,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
@@ -29,11 +31,32 @@ pub fn keep(log: &Path) -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     let end = EndSignals::listen()?;
     let parent = parent(plan.parent)?;
+    limit(&plan.each)?;
     let report = match start(&plan) {
         Ok((child, protection)) => wait(child, &end, &parent, protection)?,
         Err((why, protection)) => Report { end: End::SpawnFailed(why), protection, stragglers: 0 },
     };
     std::fs::write(log.join(REPORT_NAME), serde_json::to_vec(&report)?)
+}
+
+/// Limits this process, and with it all that it starts. Where anything is limited, programs that
+/// fail leave no picture of their memory either.
+fn limit(each: &ProcessLimits) -> io::Result<()> {
+    let ProcessLimits { memory_bytes, file_bytes, open_files } = *each;
+    let core = [memory_bytes, file_bytes, open_files].iter().any(Option::is_some).then_some(0);
+    let limits = [
+        (Resource::Core, core),
+        (Resource::Data, memory_bytes),
+        (Resource::Fsize, file_bytes),
+        (Resource::Nofile, open_files),
+    ];
+    for (resource, most) in limits {
+        let Some(most) = most else { continue };
+        // What is less already stays so.
+        let most = getrlimit(resource).maximum.map_or(most, |now| now.min(most));
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    Ok(())
 }
 
 /// Signals that ask to end, as something to wait for.

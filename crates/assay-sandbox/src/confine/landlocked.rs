@@ -2,7 +2,7 @@
 //! second one where they are.
 
 use super::Trouble;
-use crate::job::{Job, Places, Tier};
+use crate::job::{Job, Places, Tier, Wires};
 use landlock::{
     ABI, Access, AccessFs, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
     RulesetStatus, Scope, path_beneath_rules,
@@ -27,7 +27,7 @@ pub(super) fn restrict(job: &Job, seen: &Places) -> Result<u32, Trouble> {
     if job.tier == Tier::Landlock {
         readable.extend(PROGRAMS.iter().map(PathBuf::from));
         readable.extend(super::root::SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
-        if job.has_network {
+        if job.network == Wires::Whole {
             readable.push(PathBuf::from("/etc/resolv.conf"));
         }
         readable.extend(job.readable.iter().cloned());

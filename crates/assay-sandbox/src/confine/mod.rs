@@ -5,7 +5,7 @@ mod identity;
 mod landlocked;
 mod root;
 
-use crate::job::{Job, Places, Tier};
+use crate::job::{Job, Places, Tier, Wires};
 use assay_kernel::jail::raise_loopback;
 use std::io;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) struct Confined {
 pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
     let seen = match job.tier.has_root() {
         true => {
-            if !job.has_network {
+            if job.network != Wires::Whole {
                 raise_loopback().map_err(by("raising loopback"))?;
             }
             root::build(job)?;
@@ -56,7 +56,7 @@ pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
     let has_filter = match job.tier {
         Tier::Open => false,
         Tier::Landlock => {
-            filter::apply(!job.has_network).map_err(by("filtering system calls"))?;
+            filter::apply(job.network != Wires::Whole).map_err(by("filtering system calls"))?;
             true
         }
         Tier::RootNamespaces | Tier::UserNamespaces => filter::apply(false).is_ok(),

@@ -2,7 +2,7 @@
 //! session, and what is gone with the call.
 
 use super::{Trouble, by};
-use crate::job::{Job, Tier};
+use crate::job::{Job, Tier, Wires};
 use crate::keeper::USER_INSIDE;
 use assay_kernel::jail::name_host;
 use rustix::mount::{
@@ -97,7 +97,7 @@ fn settings(job: &Job, root: &Path) -> io::Result<()> {
     for (name, text) in files {
         std::fs::write(etc.join(name), text)?;
     }
-    let resolver = job.has_network.then_some("resolv.conf");
+    let resolver = (job.network == Wires::Whole).then_some("resolv.conf");
     for name in SETTINGS.into_iter().chain(resolver) {
         let host = Path::new("/etc").join(name);
         if host.exists() {

@@ -1,13 +1,13 @@
 //! How sessions end, and how they are taken up again: archive, delete, restart.
 
-use super::idempotency::keys_of_path;
+use super::remains::{clear, leave};
 use super::reply::Reply;
 use super::serve::{App, Call};
 use super::sessions::{load_unit, uses, wire};
 use crate::engine::forget_outputs;
 use crate::error::ApiError;
 use crate::names::now_ms;
-use crate::store::{Kernel, Reader, SessionKey, closed, folder};
+use crate::store::{Kernel, Reader, SessionKey, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{Input, Refusal};
 use serde_json::json;
@@ -58,12 +58,8 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
                      for the session to complete.",
                 )
             })?;
-            unit.delete_below(&key.at(folder::EVENTS))?;
-            unit.delete_below(&key.at(folder::MEMORY))?;
-            closed::forget(unit, &key)?;
             let outputs = forget_outputs(unit, &key)?;
-            let path = format!("/v1/sessions/{}/events", key.id);
-            unit.delete_below(&keys_of_path(&key.workspace, &path))?;
+            leave(unit, &key)?;
             for folder in [folder::SESSIONS, folder::STATES, folder::ACTIVE] {
                 unit.transaction.delete(key.at(folder));
             }
@@ -75,6 +71,9 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
         })
         .await?;
     let (wire, outputs) = gone;
+    let (kernel, key) = (app.kernel.clone(), place.clone());
+    // It goes on if whoever asked does not wait; what stays behind goes at the next start.
+    let _left = tokio::spawn(async move { clear(&kernel, &key).await }).await;
     // What stays behind goes at the next start.
     let _left = app.arranger.arrange(&place).await;
     for output in outputs {

@@ -150,11 +150,12 @@ pub async fn send(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiError>
     let limits = *app.admission.limits();
     let wanted = guard.iter().map(Guard::at).chain([key.at(folder::STATES)]).collect();
     let sent = app.kernel.run_knowing(wanted, move |unit| {
+        // Whether there is a session comes before what is said to it: answers to keys may be there
+        // for a moment longer than the session.
+        if unit.transaction.get(&key.at(folder::STATES))?.is_none() {
+            return Err(missing(&key.id));
+        }
         once(unit, guard.as_ref(), |unit| {
-            // Whether there is a session comes before what is said to it.
-            if unit.transaction.get(&key.at(folder::STATES))?.is_none() {
-                return Err(missing(&key.id));
-            }
             send_events(unit, &key, parse_send(&body)?, "events", &limits)
         })
     });
@@ -182,7 +183,13 @@ pub async fn list(app: &App, mut call: Call) -> Result<Reply, ApiError> {
         if !page.starts_with(prefix::EVENT) || page.contains('/') {
             return Err(ApiError::invalid("`page` must be a valid event cursor"));
         }
-        range = range.after(&format!("{at}/{page}"));
+        let last = format!("{at}/{page}");
+        // Ids are ordered across sessions: that of another one would skip what nobody has seen.
+        let own = last.clone();
+        if !app.reader.ask(move |store| Ok(store.get(&own)?.is_some())).await? {
+            return Err(ApiError::invalid("`page` must be an event of this session"));
+        }
+        range = range.after(&last);
     }
     let found = collect(&app.reader, range, limit + 1, move |_, (key, value)| {
         if types.is_empty() && created == Times::default() {

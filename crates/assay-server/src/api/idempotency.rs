@@ -141,3 +141,43 @@ fn forget_some(unit: &mut Unit, now: u64) -> Result<(), ApiError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::Counters;
+    use crate::names::Names;
+    use assay_ledger::keyed::{SqliteStore, Transaction};
+
+    #[test]
+    fn a_key_counts_for_a_day_and_then_it_is_as_if_it_had_never_been_used() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let (names, counters) = (Names::default(), Counters::default());
+        let mut unit = Unit::new(Transaction::new(&mut store), &names, &counters);
+        let guard = |what: &str| Guard { at: "requests/w/p/k".into(), fingerprint: what.into() };
+        let ask = |unit: &mut Unit, what: &str, gives: &str| {
+            let answer = once(unit, Some(&guard(what)), |_| Ok(gives.to_string()));
+            answer.and_then(|answer| answer)
+        };
+        let kept = |unit: &mut Unit| unit.get::<Kept>("requests/w/p/k").expect("read");
+        let age = |unit: &mut Unit, expires_ms: u64| {
+            let kept = kept(unit).expect("kept");
+            unit.put("requests/w/p/k".into(), &Kept { expires_ms, ..kept }).expect("collected");
+        };
+        assert_eq!(ask(&mut unit, "a", "1"), Ok("1".to_string()));
+        let left = kept(&mut unit).expect("kept").expires_ms - now_ms();
+        assert!(left <= KEPT_MS && left > KEPT_MS - 60_000, "{left}");
+        assert_eq!(ask(&mut unit, "a", "2"), Ok("1".to_string()), "done once");
+        assert_eq!(ask(&mut unit, "b", "3").map_err(|error| error.status), Err(400));
+        age(&mut unit, now_ms() + 60_000);
+        assert_eq!(ask(&mut unit, "a", "4"), Ok("1".to_string()), "not yet");
+        age(&mut unit, now_ms() - 1);
+        assert_eq!(ask(&mut unit, "b", "5"), Ok("5".to_string()), "also for something else");
+        // What is old goes by itself, and what was used again since does not.
+        forget_some(&mut unit, now_ms() + KEPT_MS / 2).expect("read");
+        assert!(kept(&mut unit).is_some());
+        forget_some(&mut unit, now_ms() + 2 * KEPT_MS).expect("read");
+        assert!(kept(&mut unit).is_none());
+    }
+}

@@ -104,9 +104,10 @@ fn parse_vaults(values: Vec<Value>) -> Result<Vec<String>, ApiError> {
     let mut vaults = Vec::new();
     for (index, value) in values.into_iter().enumerate() {
         let bad = |what: &str| ApiError::invalid(format!("vault_ids[{index}]: {what}"));
-        // What has a slash in it would be the name of something else.
-        let is_id = |id: &&str| !id.is_empty() && id.len() <= ID_MAX && !id.contains('/');
-        let id = value.as_str().filter(is_id).ok_or_else(|| bad("must be the id of a vault"))?;
+        let id = value
+            .as_str()
+            .filter(|id| is_id(id))
+            .ok_or_else(|| bad("must be the id of a vault"))?;
         if vaults.iter().any(|known| known == id) {
             return Err(bad("is there twice"));
         }
@@ -131,7 +132,7 @@ fn check_vaults(unit: &mut Unit, workspace: &str, vaults: &[String]) -> Result<(
 
 fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
     let value = match fields.value("agent") {
-        Some(Value::String(id)) => return Ok((id, None)),
+        Some(Value::String(id)) => return Ok((agent_id(fields, "agent", id)?, None)),
         Some(value) => value,
         None => return Err(fields.bad("agent", "Field required")),
     };
@@ -140,6 +141,7 @@ fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
         return Err(ApiError::unsupported("agent.type"));
     }
     let id = agent.required_text("id", ID_MAX)?;
+    let id = agent_id(&agent, "id", id)?;
     let version = match agent.value("version") {
         None => None,
         Some(version) => match version.as_u64().filter(|version| *version > 0) {
@@ -149,6 +151,18 @@ fn parse_agent(fields: &mut Fields) -> Result<(String, Option<u64>), ApiError> {
     };
     agent.finish()?;
     Ok((id, version))
+}
+
+fn agent_id(fields: &Fields, field: &str, id: String) -> Result<String, ApiError> {
+    match is_id(&id) {
+        true => Ok(id),
+        false => Err(fields.bad(field, "must be the id of an agent")),
+    }
+}
+
+/// What has a slash in it would be the name of something else.
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= ID_MAX && !id.contains('/')
 }
 
 /// `POST /v1/sessions`

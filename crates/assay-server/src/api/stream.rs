@@ -7,7 +7,7 @@
 use super::reply::Reply;
 use super::serve::{App, Call};
 use crate::error::ApiError;
-use crate::hub::Listener;
+use crate::hub::{Listener, News};
 use crate::limits::{Kind, Place};
 use crate::store::{Line, Reader, SessionKey, folder, is_key_good};
 use assay_session::prefix;
@@ -112,9 +112,12 @@ impl Tail {
             }
             match tokio::time::timeout(HEARTBEAT, self.listener.events.recv()).await {
                 Err(_) => return Some(": still here\n\n".to_string()),
-                Ok(Ok(line)) if self.last.as_ref() < Some(&line.id) => {
-                    self.last = Some(line.id.clone());
-                    return Some(frame(String::new(), &line));
+                Ok(Ok(News::Line(kept))) if self.last.as_ref() < Some(&kept.line.id) => {
+                    self.last = Some(kept.line.id.clone());
+                    return Some(frame(String::new(), &kept.line));
+                }
+                Ok(Ok(News::Announced(id))) if self.last.as_ref() < Some(&id) => {
+                    self.is_replaying = true;
                 }
                 Ok(Ok(_)) => {}
                 Ok(Err(RecvError::Lagged(_))) => self.is_replaying = true,
@@ -193,6 +196,16 @@ mod tests {
         let ids: Vec<&str> = heard.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
         let all: Vec<String> = (0..=LINES).map(|number| line(number).id).collect();
         assert_eq!(ids, all);
+        // One that is too large to be kept for listeners is looked up.
+        let large = "x".repeat(100_000);
+        let json = format!(r#"{{"type":"t","x":"{large}"}}"#);
+        let large = Line { id: format!("{}-large", line(LINES).id), kind: "t".to_string(), json };
+        let at = format!("{}/{}", key.at(folder::EVENTS), large.id);
+        let pair = (at, Some(large.json.clone().into_bytes()));
+        store.commit(&Writes::from_iter([pair])).expect("room");
+        hub.publish(&key, vec![Arc::new(large.clone())]);
+        let next = runtime.block_on(tail.next()).expect("the large one");
+        assert!(next.contains(&large.id) && next.len() > 100_000, "{}", next.len());
         // What was missed is told by the channel, too, and skipped.
         append(&mut store, &hub, &key, vec![LINES + 1]);
         let next = runtime.block_on(tail.next()).expect("one more");

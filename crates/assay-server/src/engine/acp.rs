@@ -18,9 +18,10 @@ use crate::api::only_asks;
 use crate::log::log;
 use assay_agent::{
     Agent, AgentConfig, AgentEvent, Attachment, CallFacts, Cancel, Decision, Helper, Hidden, Leave,
-    Outcome, ProcessAgent, Protection, Questions, Ran, Sandbox, Task, probe, probe_hiding,
+    Outcome, ProcessAgent, ProcessLimits, Protection, Questions, Ran, Sandbox, Task, probe,
+    probe_hiding,
 };
-use assay_sandbox::ProviderKind;
+use assay_sandbox::{Limits, ProviderKind};
 use assay_session::{
     Answer, Call, CallKind, ErrorKind, EventId, RetryStatus, Said, SessionError, ToolAnswer, Usage,
     WAITS_OPEN_MAX,
@@ -132,11 +133,13 @@ async fn play(
         Stop::Broken
     })?;
     let uploads = has_files(&workspace.uploads()).then(|| workspace.uploads());
-    let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &host.text);
+    let text = contexts(&host.prompt) + &host.text;
+    let prompt = prompt(host.system.as_deref(), uploads.as_deref(), earlier, &text);
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.attachments = attachments;
     task.sandbox = sandbox;
+    task.each = each_process();
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
     let questions = host.agent["tools"].as_array().filter(|tools| only_asks(tools));
     let questions = questions.map(|_| Questions::default());
@@ -171,6 +174,17 @@ async fn play(
     listener.finish(host, &ran).await
 }
 
+/// What tools in sandboxes may have, as far as it can be counted for one process: the program runs
+/// as the server's user, whose other processes are none of its business.
+fn each_process() -> ProcessLimits {
+    let limits = Limits::default();
+    ProcessLimits {
+        memory_bytes: Some(limits.memory_bytes),
+        file_bytes: Some(limits.file_bytes),
+        open_files: Some(limits.open_files),
+    }
+}
+
 /// What of the message is no text, with the files that it names.
 async fn attachments(host: &Host) -> Result<Vec<Attachment>, String> {
     let is_other = |block: &&Value| block["type"] != "text";
@@ -179,11 +193,26 @@ async fn attachments(host: &Host) -> Result<Vec<Attachment>, String> {
     Ok(blocks.iter().enumerate().map(|(index, block)| attachment(index + 1, block)).collect())
 }
 
+fn attachment_name(number: usize, block: &Value) -> String {
+    let title = block["title"].as_str().map(str::to_string);
+    title.unwrap_or_else(|| format!("attachment-{number}"))
+}
+
+/// What users say about their documents: the protocol has no place for it.
+fn contexts(blocks: &[Value]) -> String {
+    let others = blocks.iter().filter(|block| block["type"] != "text").enumerate();
+    let contexts = others.filter_map(|(index, block)| {
+        let context = block["context"].as_str()?;
+        let (number, name) = (index + 1, attachment_name(index + 1, block));
+        Some(format!("About attachment {number}, `{name}`: {context}\n\n"))
+    });
+    contexts.collect()
+}
+
 fn attachment(number: usize, block: &Value) -> Attachment {
     let source = &block["source"];
     let word = |field: &str| source[field].as_str().unwrap_or_default().to_string();
-    let title = block["title"].as_str().map(str::to_string);
-    let name = title.unwrap_or_else(|| format!("attachment-{number}"));
+    let name = attachment_name(number, block);
     match (source["type"].as_str(), block["type"].as_str()) {
         (Some("url"), _) => Attachment::Link { uri: word("url") },
         (Some("text"), _) => Attachment::Text { name, text: word("data") },

@@ -1,7 +1,7 @@
 //! `web_fetch`: a page of the web, fetched by the server for a session.
 //!
-//! The sandbox has no network: what the environment allows by name is asked for here, through the
-//! [guard](crate::net::Guard), and every redirect is looked at like the first address.
+//! It runs in the server, within limits of time and size: what the environment allows is asked for
+//! through the [guard](crate::net::Guard), and every redirect is looked at like the first address.
 
 use super::room::{Gave, Room};
 use super::toolbox::cut;

@@ -270,6 +270,9 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    /// Instead of a number: the disk is gone for good.
+    const LOST: u32 = u32::MAX;
+
     /// A disk that says no so often.
     struct Full {
         store: SqliteStore,
@@ -286,6 +289,9 @@ mod tests {
         }
 
         fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            if self.left.load(Ordering::SeqCst) == LOST {
+                return Err(StoreError::Unknown { place: "here".into(), source: None });
+            }
             let counted = self
                 .left
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
@@ -365,10 +371,12 @@ mod tests {
     #[test]
     fn nobody_tries_when_nothing_is_written_any_more() {
         let directory = tempfile::tempdir().expect("a directory");
-        let voice = voice(directory.path(), &Arc::default());
+        let left: Arc<AtomicU32> = Arc::default();
+        let voice = voice(directory.path(), &left);
         run(async {
             begin(&voice).await.expect("a disk");
-            let job = voice.kernel.run(|_| -> Result<(), ApiError> { panic!("on purpose") });
+            left.store(LOST, Ordering::SeqCst);
+            let job = voice.kernel.run(|unit| unit.put("x/1".to_string(), &1));
             job.await.expect_err("the thread is gone");
             let dispatch = Input::Dispatch { owner: "p".into() };
             let taken = voice.persist(dispatch, Luggage::default()).await;

@@ -7,11 +7,11 @@
 use super::options::EngineError;
 use super::seats::{Seat, Seats};
 use crate::log::log;
-use crate::net::{Client, Guard, Reach};
+use crate::net::{Client, Guard, Reach, gate};
 use crate::store::SessionKey;
 use assay_sandbox::{
-    Helper, Interrupt, Local, Network, OpenError, Provider, ProviderKind, Settings, ToolResult,
-    Tools, Workspace,
+    Capability, Helper, Interrupt, Local, Network, OpenError, Provider, ProviderKind, Settings,
+    ToolResult, Tools, Workspace,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -79,11 +79,15 @@ impl Sandboxes {
         Ok(made)
     }
 
-    /// What a sandbox for an environment has to promise. Programs reach all or nothing: hosts that
-    /// are allowed by name are reached by the server for them.
+    /// What a sandbox for an environment has to promise. Hosts that are allowed by name are reached
+    /// through the server; where sandboxes have no gate only `web_fetch` reaches them.
     fn settings(&self, reach: &Reach) -> Settings {
+        let has_gates = self.provider.capabilities().has(Capability::NetworkLimited);
         let network = match reach {
             Reach::Public if self.opens_network => Network::Open,
+            Reach::Hosts(_) if has_gates => {
+                Network::Limited(gate(self.guard.clone(), reach.clone()))
+            }
             Reach::Public | Reach::Nothing | Reach::Hosts(_) => Network::Off,
         };
         match self.kind {

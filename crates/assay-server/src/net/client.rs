@@ -155,7 +155,8 @@ impl Default for Client {
     }
 }
 
-async fn connect(target: &Target) -> Result<TcpStream, NetError> {
+/// A connection to one of its addresses.
+pub(super) async fn connect(target: &Target) -> Result<TcpStream, NetError> {
     let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
     for address in &target.addresses {
         match TcpStream::connect(address).await {

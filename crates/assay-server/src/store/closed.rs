@@ -69,16 +69,6 @@ pub(super) fn keep(
     unit.put(count_at, &(count - too_many))
 }
 
-/// Forgets all of a session.
-///
-/// # Errors
-/// If the store cannot be read.
-pub(crate) fn forget(unit: &mut Unit<'_>, key: &SessionKey) -> Result<(), ApiError> {
-    unit.delete_below(&key.at(folder::CLOSED))?;
-    unit.transaction.delete(key.at(folder::CLOSED_COUNT));
-    Ok(())
-}
-
 fn at(key: &SessionKey, call: &EventId) -> String {
     format!("{}/{call}", key.at(folder::CLOSED))
 }
@@ -127,10 +117,5 @@ mod tests {
         let known = BTreeSet::from([closed(9).wait.id]);
         keep(&mut unit, &key, &VecDeque::from([closed(9)]), &known).expect("kept");
         assert_eq!(unit.get::<usize>(&key.at(folder::CLOSED_COUNT)).expect("read"), Some(1000));
-        forget(&mut unit, &key).expect("gone");
-        unit.transaction.commit().expect("written");
-        let range = KeyRange { from: String::new(), to: "~".into(), order: Order::Ascending };
-        let left = assay_ledger::keyed::Store::scan(&mut store, &range, 10).expect("read");
-        assert_eq!(left, [], "nothing is left");
     }
 }

@@ -15,6 +15,7 @@ use crate::log::log;
 use crate::names::Names;
 use assay_ledger::keyed::{Store, StoreError, Transaction};
 use assay_session::Effect;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -105,8 +106,13 @@ impl Kernel {
         let (reply, answer) = oneshot::channel();
         let work = Box::new(move |unit: &mut Unit| -> Finish {
             let before = unit.savepoint();
+            // A mistake in one request is not the end of all others: what it did is forgotten.
+            let worked = catch_unwind(AssertUnwindSafe(|| work(unit))).unwrap_or_else(|_| {
+                log("a request panicked, which is a mistake in the server; nothing of it is kept");
+                Err(ApiError::internal())
+            });
             // What no store takes would fail the commit of everybody else, too.
-            let outcome = work(unit).and_then(|done| unit.check_since(before).map(|()| done));
+            let outcome = worked.and_then(|done| unit.check_since(before).map(|()| done));
             if outcome.is_err() {
                 unit.roll_back(before);
             }
@@ -281,6 +287,34 @@ mod tests {
     }
 
     #[test]
+    fn a_request_that_panics_fails_alone_and_leaves_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let kernel = start(Box::new(SqliteStore::open(directory.path()).expect("a new store")));
+        let (go, going) = std::sync::mpsc::channel();
+        // Holds the thread until the others wait: so they are in one group.
+        let first = kernel.run(move |unit| {
+            going.recv().map_err(|_| ApiError::internal())?;
+            unit.put("x/1".to_string(), &1)
+        });
+        let wrong = kernel.run(|unit| -> Result<(), ApiError> {
+            unit.put("x/1".to_string(), &9)?;
+            unit.put("x/2".to_string(), &2)?;
+            panic!("on purpose")
+        });
+        let last = kernel.run(|unit| unit.put("x/3".to_string(), &3));
+        let release = async { go.send(()).map_err(|_| ApiError::internal()) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let all = async { tokio::join!(first, wrong, last, release) };
+        let (first, wrong, last, _) = runtime.block_on(all);
+        assert_eq!((first, last), (Ok(()), Ok(())));
+        assert_eq!(wrong.map_err(|error| error.status), Err(500));
+        let there = kernel
+            .run(|unit| ["x/1", "x/2", "x/3"].iter().map(|key| unit.get::<u32>(key)).collect());
+        let there: Result<Vec<Option<u32>>, ApiError> = runtime.block_on(there);
+        assert_eq!(there, Ok(vec![Some(1), None, Some(3)]), "the server goes on");
+    }
+
+    #[test]
     fn what_is_not_durable_is_neither_answered_nor_heard_nor_done() {
         let directory = tempfile::tempdir().expect("a directory");
         let store = SqliteStore::open(directory.path()).expect("a new store");
@@ -308,10 +342,10 @@ mod tests {
         refuses.store(true, std::sync::atomic::Ordering::SeqCst);
         let refused = runtime.block_on(send()).expect_err("the disk says no");
         assert_eq!(refused.status, 500);
-        assert!(listener.events.try_recv().is_err() && wanted.try_recv().is_err());
+        assert!(listener.heard().is_none() && wanted.try_recv().is_err());
         refuses.store(false, std::sync::atomic::Ordering::SeqCst);
         assert_eq!(runtime.block_on(send()), Ok(2), "as if it had never been tried");
-        let heard = listener.events.try_recv().expect("the message");
+        let heard = listener.heard().and_then(Result::ok).expect("the message");
         assert_eq!(heard.kind, "user.message");
         assert_eq!(wanted.try_recv().expect("an effect").1, Effect::Dispatch);
         // A request that fails takes nothing of its neighbours with it, and leaves nothing.

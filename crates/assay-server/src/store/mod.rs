@@ -1,7 +1,7 @@
 //! Where everything is kept: one thread that writes, one that reads, and the records they know.
 
 mod binding;
-pub(crate) mod closed;
+mod closed;
 mod kernel;
 mod keys;
 mod place;

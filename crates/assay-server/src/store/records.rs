@@ -50,6 +50,8 @@ pub mod folder {
     pub const CLOSED: &str = "closed";
     /// How many of them each session has.
     pub const CLOSED_COUNT: &str = "closed_count";
+    /// Sessions that were deleted and of which something is left: `remains/WORKSPACE/SESSION`.
+    pub const REMAINS: &str = "remains";
     /// Keys of the API, as hashes.
     pub const KEYS: &str = "keys";
 }

@@ -37,7 +37,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         transaction: Transaction<'a>,
         names: &'a Names,
         counters: &'a Counters,

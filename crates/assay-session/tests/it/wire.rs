@@ -2,7 +2,8 @@
 
 use super::support::{Bench, call, message};
 use assay_session::{
-    Body, CallKind, EVENT_TYPES, ErrorKind, Event, Inbound, RetryStatus, Said, SessionError,
+    BlockKinds, Body, CallKind, EVENT_TYPES, ErrorKind, Event, Inbound, RetryStatus, Said,
+    SessionError, check_blocks,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +57,70 @@ fn events_are_flat_objects_that_can_be_read_back() {
     let expected = json!({"type": "model_overloaded_error", "message": "busy",
         "retry_status": {"type": "retrying"}});
     assert_eq!(serde_json::to_value(error).expect("data"), expected);
+}
+
+#[test]
+fn blocks_are_what_they_say_and_nothing_else() {
+    let image = |source: Value| json!({"type": "image", "source": source});
+    let document = |source: Value| json!({"type": "document", "source": source});
+    let plain = json!({"type": "text", "media_type": "text/plain", "data": "x"});
+    let png = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
+    let with = |mut block: Value, pointer: &str, value: Value| {
+        let (above, field) = pointer.rsplit_once('/').expect("a path");
+        block.pointer_mut(above).expect("an object")[field] = value;
+        block
+    };
+    let found = json!({"type": "search_result", "source": "s", "title": "t",
+        "citations": {"enabled": true}, "content": [{"type": "text", "text": "x"}]});
+    let good = [
+        image(png.clone()),
+        image(json!({"type": "url", "url": "https://a.example/b"})),
+        image(json!({"type": "file", "file_id": "file_1"})),
+        document(plain.clone()),
+        document(json!({"type": "base64", "media_type": "application/pdf", "data": "aGkh"})),
+        with(with(document(plain.clone()), "/title", json!("t")), "/context", json!("c")),
+        found.clone(),
+    ];
+    for block in &good {
+        let checked = check_blocks(&json!([block]), BlockKinds::ToolResult, "c");
+        assert_eq!(checked.expect("good"), std::slice::from_ref(block));
+        // What is null is as if it were not there.
+        let odd = with(block.clone(), "/nothing", Value::Null);
+        let checked = check_blocks(&json!([odd]), BlockKinds::ToolResult, "c");
+        assert_eq!(checked.expect("good"), std::slice::from_ref(block));
+    }
+    let long = format!("https://a.example/{}", "x".repeat(2048));
+    let bad = [
+        (with(json!({"type": "text", "text": "x"}), "/cache_control", json!({})), "c[0].cache_"),
+        (with(image(png.clone()), "/title", json!("t")), "c[0].title: is not yet supported"),
+        (with(image(png.clone()), "/source/more", json!(1)), "c[0].source.more: is not yet"),
+        (with(image(png.clone()), "/source/media_type", json!("image/svg")), "must be one of"),
+        (with(image(png.clone()), "/source/data", json!("")), "c[0].source.data: must be base64"),
+        (with(image(png.clone()), "/source/data", json!("a b=")), "must be base64"),
+        (with(image(png.clone()), "/source/data", json!("aGk")), "must be base64"),
+        (with(image(png.clone()), "/source/data", json!("a===")), "must be base64"),
+        (image(plain.clone()), "c[0].source.type: must be one of base64, url, file"),
+        (image(json!({"type": "url", "url": "ftp://a.example"})), "c[0].source.url: must be http"),
+        (image(json!({"type": "url", "url": "https:///x"})), "c[0].source.url: must be http"),
+        (image(json!({"type": "url", "url": long})), "c[0].source.url: must be http"),
+        (image(json!({"type": "file", "file_id": ""})), "c[0].source.file_id"),
+        (image(json!("x")), "c[0].source: must be an object"),
+        (json!({"type": "document"}), "c[0].source: must be an object"),
+        (with(document(plain.clone()), "/source/media_type", json!("text/html")), "text/plain"),
+        (with(document(plain.clone()), "/source/media_type", Value::Null), "text/plain"),
+        (with(document(plain.clone()), "/source/data", json!(" ")), "must be text that is not"),
+        (with(document(png), "/source/media_type", json!("pdf")), "such as application/pdf"),
+        (with(document(plain.clone()), "/title", json!(1)), "c[0].title: must be text"),
+        (with(document(plain), "/citations", json!({"enabled": true})), "c[0].citations"),
+        (with(found.clone(), "/citations/enabled", json!("yes")), "c[0].citations.enabled"),
+        (with(found.clone(), "/citations/more", json!(1)), "c[0].citations.more"),
+        (with(found, "/content/0/more", json!(1)), "c[0].content[0].more"),
+        (json!("text"), "c[0]: must be an object"),
+    ];
+    for (block, expected) in bad {
+        let error = check_blocks(&json!([block]), BlockKinds::ToolResult, "c").expect_err(expected);
+        assert!(error.to_string().contains(expected), "{expected}: {error}");
+    }
 }
 
 #[test]

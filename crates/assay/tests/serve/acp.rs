@@ -33,6 +33,23 @@ for line in sys.stdin:
             words("agent_message_chunk", json.dumps(message["params"]["prompt"][1:]))
             answer(message, {"stopReason": "end_turn"})
             continue
+        if text.endswith("grow"):
+            def tried(what):
+                try:
+                    what()
+                    return "done"
+                except (OSError, MemoryError) as error:
+                    return type(error).__name__ + str(getattr(error, "errno", ""))
+            import resource, subprocess
+            child = [sys.executable, "-c", "x = bytearray(3 << 30)"]
+            found = [tried(lambda: open("big", "wb").truncate(300 << 20)),
+                     tried(lambda: bytearray(3 << 30)),
+                     tried(lambda: [open("/dev/null") for _ in range(2000)]),
+                     "child " + str(subprocess.run(child, stderr=subprocess.DEVNULL).returncode),
+                     "core " + str(resource.getrlimit(resource.RLIMIT_CORE)[1])]
+            words("agent_message_chunk", " ".join(found))
+            answer(message, {"stopReason": "end_turn"})
+            continue
         if "look at " in text:
             for path in text.split("look at ")[-1].split():
                 try:
@@ -335,6 +352,15 @@ fn what_such_an_agent_could_not_keep_is_refused() {
 }
 
 #[test]
+fn a_program_has_no_more_than_the_tools_of_a_sandbox_as_far_as_one_process_goes() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = server(directory.path()) else { return };
+    let session = server.session_of(&agent(), &environment());
+    let told = texts(&server.turn(&session, "grow"))[0].clone();
+    assert_eq!(told, "OSError27 MemoryError OSError24 child 1 core 0");
+}
+
+#[test]
 fn a_program_is_given_attachments_if_it_takes_such_and_nobody_is_left_in_the_dark() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(server) = server(directory.path()) else { return };
@@ -367,6 +393,14 @@ fn a_program_is_given_attachments_if_it_takes_such_and_nobody_is_left_in_the_dar
     assert!(told.contains("[Here was an attachment of the kind image.]"), "{told}");
     // One that takes none reads what is text, and says what it cannot take.
     let session = server.session_of(&agent(), &environment());
+    let told = json!({"type": "document", "title": "Notes", "context": "of the last meeting",
+        "source": file("green")});
+    let words = json!({"type": "text", "text": "what is it?"});
+    let content = json!({"type": "user.message", "content": [link, told, words]});
+    let sent = server.ok("POST", &events_path(&session), &json!({"events": [content]}));
+    let events = server.after(&session, sent["data"][0]["id"].as_str().expect("an id"));
+    let about = "About attachment 2, `Notes`: of the last meeting";
+    assert!(texts(&events)[0].contains(about), "{events:?}");
     let shown = texts(&send(&session, &[&notes, &link]))[0].clone();
     assert!(shown.contains("Notes:\\n\\ngreen") && shown.contains("resource_link"), "{shown}");
     for (block, words) in [(&image, "has an image"), (&paper, "has a document that is no text")] {

@@ -87,6 +87,23 @@ fn bodies_are_bounded_objects_whose_fields_all_mean_something() {
 }
 
 #[test]
+fn the_agent_of_a_session_is_named_by_an_id_and_nothing_longer() {
+    let server = Server::start();
+    let mut wish = server.place(&Value::Null);
+    let long = "x".repeat(100_000);
+    for id in ["", "a/b", long.as_str()] {
+        let by_object = json!({"type": "agent", "id": id});
+        for (agent, place) in [(json!(id), "agent: "), (by_object, "agent.id: ")] {
+            wish["agent"] = agent;
+            let answer = server.call("POST", "/v1/sessions", &wish);
+            assert_eq!(answer.status, 400, "{}", answer.body);
+            assert!(answer.message().starts_with(place), "{}", answer.body);
+            assert!(answer.body.len() < 1000, "it is not told back");
+        }
+    }
+}
+
+#[test]
 fn events_that_cannot_be_taken_change_nothing() {
     let server = Server::start();
     let session = server.session();

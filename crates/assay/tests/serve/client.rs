@@ -123,6 +123,12 @@ impl Connection {
         Ok(Answer { status, headers, body })
     }
 
+    /// The next piece of an answer that has no end; nothing at its end.
+    pub fn piece(&mut self) -> Result<Option<String>, Error> {
+        let chunk = read_chunk(&mut self.stream)?;
+        chunk.map(|chunk| String::from_utf8(chunk).map_err(Error::other)).transpose()
+    }
+
     fn rest(&mut self, headers: &[(String, String)]) -> Result<Vec<u8>, Error> {
         let stream = &mut self.stream;
         let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! `web_fetch`: only what the environment allows, and nothing that is near.
+//! `web_fetch`, and programs in sandboxes: only what the environment allows, and nothing near.
 
 use super::server::{Server, Setup};
 use serde_json::{Value, json};
@@ -98,6 +98,52 @@ fn pages_come_from_hosts_that_are_allowed_and_from_nowhere_else() {
     let before = asked.lock().expect("no panic").len();
     let (text, failed) = fetch(&closed, 0);
     assert!(failed && text.contains("does not allow the host"), "{text}");
+    let asked = asked.lock().expect("no panic").clone();
+    assert_eq!(asked.len(), before, "nobody was asked");
+    assert!(!asked.contains(&"/secret".to_string()), "{asked:?}");
+}
+
+/// What programs in the sandbox try, and what they must say.
+const PROGRAMS: [(&str, &str); 8] = [
+    ("curl -s 'http://docs.example.test/page?q=1'", "<p>Hello</p>"),
+    ("curl -sp 'http://docs.example.test/page?q=1'", "<p>Hello</p>"),
+    ("curl -sL http://docs.example.test/away", "does not allow the host `other.example.test`"),
+    ("curl -s http://other.example.test/secret", "does not allow the host `other.example.test`"),
+    ("curl -s http://127.0.0.1:PORT/secret --noproxy ''", "a name, not a number"),
+    ("curl -sp https://other.example.test/secret || echo refused $?", "refused 56"),
+    ("curl -s http://docs.example.test/page --noproxy '*' || echo no way $?", "no way 6"),
+    ("curl -s http://127.0.0.1:PORT/secret --noproxy '*' || echo no way $?", "no way 7"),
+];
+
+#[test]
+fn programs_reach_the_hosts_of_their_environment_through_the_server_and_nothing_else() {
+    let (port, asked) = site();
+    let turn = |(index, (command, _)): (usize, &(&str, &str))| {
+        let command = command.replace("PORT", &port.to_string());
+        let call = format!("{{ call = \"bash\", input = {{ command = \"{command}\" }} }}");
+        format!("[[turn]]\nwhen = \"try {index}.\"\nsteps = [{call}]\n")
+    };
+    let script = PROGRAMS.iter().enumerate().map(turn).collect();
+    let origin = |host: &str| format!("--local-origin={host}.example.test=127.0.0.1:{port}");
+    let args = vec![origin("docs"), origin("other")];
+    let server = Server::with(Setup { script: Some(script), args, ..Setup::default() });
+    let agent = json!({"name": "a", "model": "scripted",
+        "tools": [{"type": "agent_toolset_20260401"}]});
+    let session = server.session_of(&agent, &environment(json!(["docs.example.test"])));
+    let closed = server.session_of(&agent, &json!({"name": "e"}));
+    let tried = |session: &str, index: usize| {
+        let events = server.turn(session, &format!("try {index}."));
+        let result = events.iter().find(|event| event["type"] == "agent.tool_result");
+        let result = result.unwrap_or_else(|| panic!("{events:?}"));
+        result["content"][0]["text"].as_str().expect("text").to_string()
+    };
+    for (index, (command, words)) in PROGRAMS.iter().enumerate() {
+        let text = tried(&session, index);
+        assert!(text.contains(words), "{command}: {text}");
+    }
+    let before = asked.lock().expect("no panic").len();
+    let text = tried(&closed, 0);
+    assert!(text.contains("exit code 6"), "nobody leads out: {text}");
     let asked = asked.lock().expect("no panic").clone();
     assert_eq!(asked.len(), before, "nobody was asked");
     assert!(!asked.contains(&"/secret".to_string()), "{asked:?}");

@@ -54,6 +54,22 @@ fn whatever_is_sent_is_answered_or_closed() {
         ("another version", "GET /health HTTP/9.9\r\n\r\n".into(), false, Status(400)),
         ("nothing", String::new(), true, End),
         ("half a head", "GET /health HT".into(), true, StatusOrEnd(400)),
+        ("half of a header", "GET /health HTTP/1.1\r\nhos".into(), true, StatusOrEnd(400)),
+        ("the end before the body", post("content-length: 10\r\n", ""), true, StatusOrEnd(400)),
+        (
+            "half of a chunk",
+            post("transfer-encoding: chunked\r\n", "5\r\n{\"n"),
+            true,
+            StatusOrEnd(400),
+        ),
+        (
+            "chunks without the last",
+            post("transfer-encoding: chunked\r\n", "2\r\n{}\r\n"),
+            true,
+            StatusOrEnd(400),
+        ),
+        ("a head, then the end", head("GET /v1/agents", ""), true, StatusOrEnd(200)),
+        ("a whole request, then the end", sized("{}"), true, StatusOrEnd(400)),
         ("a bad header", "GET /health HTTP/1.1\r\nno colon\r\n\r\n".into(), false, Status(400)),
         ("a long URL", format!("GET /{long} HTTP/1.1\r\n\r\n"), false, StatusOrEnd(431)),
         ("a long header", head("GET /health", &format!("x: {long}\r\n")), false, Status(431)),
@@ -87,6 +103,44 @@ fn whatever_is_sent_is_answered_or_closed() {
     let health = request(server.address, "GET", "/health", &[], "").expect("an answer");
     assert_eq!(health.status, 200);
     assert!(!server.log().contains("panic"), "{}", server.log());
+}
+
+#[test]
+fn what_was_asked_for_before_the_end_is_done_whole_or_not_at_all() {
+    let server = Server::start();
+    let lines = server.headers().iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect::<String>();
+    let body = r#"{"name": "a", "model": "scripted"}"#;
+    let post = |length: usize, body: &str| {
+        format!(
+            "POST /v1/agents HTTP/1.1\r\nhost: t\r\n{lines}content-length: {length}\r\n\r\n{body}"
+        )
+    };
+    for cut in [0, 1, body.len() - 1] {
+        let text = post(body.len(), &body[..cut]);
+        check(&server, "cut off", text.as_bytes(), true, StatusOrEnd(400));
+    }
+    let agents = || {
+        let listed = server.ok("GET", "/v1/agents", &serde_json::Value::Null);
+        listed["data"].as_array().expect("a list").len()
+    };
+    assert_eq!(agents(), 0, "half of a request is none");
+    // Who closes its side has gone, and may have been too early: then nothing was done.
+    check(&server, "whole", post(body.len(), body).as_bytes(), true, StatusOrEnd(200));
+    assert!(agents() <= 1);
+}
+
+#[test]
+fn a_stream_whose_reader_has_hung_up_its_side_ends() {
+    let server = Server::start();
+    let session = server.session();
+    let mut connection = Connection::open(server.address).expect("a connection");
+    let path = format!("{}/stream", super::server::events_path(&session));
+    connection.head("GET", &path, &server.headers(), 0).expect("sent");
+    assert_eq!(connection.answer_head().expect("an answer").0, 200);
+    connection.finish().expect("open");
+    let metrics = || request(server.address, "GET", "/metrics", &[], "").expect("an answer").body;
+    let is_over = || metrics().lines().any(|line| line == "assay_streams 0");
+    super::tools::wait_for("its place is given back", is_over);
 }
 
 #[test]

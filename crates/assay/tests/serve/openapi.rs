@@ -1,7 +1,7 @@
 //! The document that says what is served: complete, as it was looked at, and true.
 
 use super::client::request;
-use super::server::{Server, here, needed};
+use super::server::{Server, events_path, here, needed};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -166,4 +166,79 @@ fn whatever_the_document_allows_gets_an_answer_that_it_describes() {
     let endings = ENDINGS.iter().filter(|id| **id != STREAM);
     let endings = endings.flat_map(|id| ["--include-operation-id", *id]);
     ask(&server, &endings.collect::<Vec<_>>());
+}
+
+/// Which of these are not what the document says: names of shapes, and what has to be like them.
+fn strange(server: &Server, cases: &[(String, Value)]) -> Vec<usize> {
+    let (told, asked) = (server.data.join("document.json"), server.data.join("cases.json"));
+    std::fs::write(&told, document(server).to_string()).expect("ours");
+    std::fs::write(&asked, json!(cases).to_string()).expect("ours");
+    let python = needed(&format!("python/schemathesis-{SCHEMATHESIS}/bin/python3"));
+    let ran = Command::new(python).arg(here("conforms.py")).args([told, asked]).output();
+    let ran = ran.expect("python");
+    assert!(ran.status.success(), "{ran:?}");
+    let said = String::from_utf8(ran.stdout).expect("text");
+    eprint!("{said}");
+    said.lines()
+        .map(|line| line.split(' ').next().expect("a number").parse().expect("one"))
+        .collect()
+}
+
+#[test]
+fn everything_that_sessions_show_is_as_the_document_says_to_the_last_field() {
+    let server = Server::start();
+    let mut wish = server.place(&Value::Null);
+    wish["resources"] = json!([{"type": "file", "file_id": server.file("x")}]);
+    let session = server.ok("POST", "/v1/sessions", &wish);
+    let id = session["id"].as_str().expect("an id");
+    let answer = |event: Value| server.ok("POST", &events_path(id), &json!({"events": [event]}));
+    let events = server.turn(id, "weather");
+    let call = events.iter().find(|event| event["type"] == "agent.custom_tool_use");
+    let text = json!([{"type": "text", "text": "sunny"}]);
+    answer(
+        json!({"type": "user.custom_tool_result", "custom_tool_use_id": call.expect("a call")["id"],
+        "content": text}),
+    );
+    server.rest(id, events.last().expect("idle")["id"].as_str().expect("an id"));
+    for words in ["read", "think", "overload", "exhaust", "broken", "really"] {
+        server.turn(id, words);
+    }
+    server.ok(
+        "POST",
+        &format!("/v1/sessions/{id}"),
+        &json!({"title": "t", "metadata": {"a": "b"}}),
+    );
+    answer(json!({"type": "user.interrupt"}));
+    let archived = server.ok("POST", &format!("/v1/sessions/{id}/archive"), &Value::Null);
+    let listed = server.listed(id);
+    let kinds: std::collections::BTreeSet<&str> =
+        listed.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert!(kinds.len() > 12, "{kinds:?}");
+    let get = |path: &str| server.ok("GET", path, &Value::Null);
+    let one = |name: &str, value: &Value| (name.to_string(), value.clone());
+    let mut cases = vec![
+        one("Session", &session),
+        one("Session", &archived),
+        one("SessionList", &get("/v1/sessions?include_archived=true")),
+        one("AgentList", &get("/v1/agents")),
+        one("EnvironmentList", &get("/v1/environments")),
+        one("ModelList", &get("/v1/models")),
+    ];
+    cases.extend(listed.iter().map(|event| one("Event", event)));
+    assert_eq!(strange(&server, &cases), [0; 0]);
+    // Each of them with one field more, or of another type, is something else.
+    let spoil = |(name, value): &(String, Value)| {
+        let (mut more, mut other) = (value.clone(), value.clone());
+        match value.get("data") {
+            Some(_) => more["data"][0]["more"] = json!(1),
+            None => more["more"] = json!(1),
+        }
+        match value.get("data") {
+            Some(_) => other["data"][0]["id"] = json!(1),
+            None => other["type"] = json!("other"),
+        }
+        [(name.clone(), more), (name.clone(), other)]
+    };
+    let spoiled: Vec<(String, Value)> = cases.iter().flat_map(spoil).collect();
+    assert_eq!(strange(&server, &spoiled), (0..spoiled.len()).collect::<Vec<_>>());
 }

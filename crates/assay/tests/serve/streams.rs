@@ -1,7 +1,9 @@
 //! Streams: frames, replay, going on after a break, and the end.
 
-use super::client::Frame;
+use super::client::{Connection, Frame};
 use super::server::{Server, events_path};
+use super::tools::wait_for;
+use assay_ledger::keyed::{KeyRange, Order, SqliteStore, Store};
 use serde_json::{Value, json};
 
 fn ids(frames: &[Frame]) -> Vec<&str> {
@@ -71,6 +73,82 @@ fn a_thousand_events_are_replayed_and_followed_without_gap_or_double() {
     let listed: Vec<&str> = listed.iter().map(|event| event["id"].as_str().expect("id")).collect();
     assert_eq!(ids(&heard), listed);
     assert!(listed.len() > 1000, "{}", listed.len());
+}
+
+#[test]
+fn a_stream_that_has_nothing_to_say_says_so() {
+    let server = Server::start();
+    let session = server.session();
+    let mut connection = Connection::open(server.address).expect("a connection");
+    let path = format!("{}/stream", events_path(&session));
+    connection.head("GET", &path, &server.headers(), 0).expect("sent");
+    assert_eq!(connection.answer_head().expect("an answer").0, 200);
+    let first = connection.piece().expect("open").expect("a frame");
+    assert_eq!(first, ": still here\n\n", "a comment, which no client takes for an event");
+    server.say(&session, "hello");
+    let next = connection.piece().expect("open").expect("a frame");
+    assert!(next.starts_with("id: sevt_") && next.contains("\nevent: user.message\n"), "{next}");
+}
+
+#[test]
+fn a_message_that_waits_has_the_time_at_which_it_came_and_keeps_it() {
+    let server = Server::start();
+    let session = server.session();
+    server.say(&session, "forever");
+    let sent = server.ok("POST", &events_path(&session), &super::server::message("behind it"));
+    let waiting = sent["data"][0].clone();
+    assert!(waiting["processed_at"].is_string(), "{waiting}");
+    let interrupt = json!({"events": [{"type": "user.interrupt"}]});
+    server.ok("POST", &events_path(&session), &interrupt);
+    let listed = server.listed(&session);
+    assert!(listed.contains(&waiting), "it is the same event: {waiting} {listed:?}");
+}
+
+#[test]
+fn a_page_of_events_begins_behind_an_event_of_its_own_session() {
+    let server = Server::start();
+    let (session, other) = (server.session(), server.session());
+    server.turn(&session, "one");
+    let foreign = server.say(&other, "elsewhere");
+    let own = server.listed(&session)[0]["id"].as_str().expect("an id").to_string();
+    let page = |id: &str| {
+        server.call("GET", &format!("{}?page={id}", events_path(&session)), &Value::Null)
+    };
+    let behind = page(&own).json()["data"].as_array().expect("a list").len();
+    assert_eq!(behind, server.listed(&session).len() - 1);
+    for id in [foreign.as_str(), "sevt_none"] {
+        let refused = page(id);
+        assert_eq!((refused.status, refused.message().contains("`page`")), (400, true), "{id}");
+    }
+}
+
+#[test]
+fn a_long_session_is_deleted_at_once_and_what_it_leaves_goes_also_after_a_crash() {
+    let mut server = Server::start();
+    let session = server.session();
+    let many: Vec<Value> = (0..200).map(|_| json!({"type": "user.interrupt"})).collect();
+    for _ in 0..15 {
+        server.ok("POST", &events_path(&session), &json!({"events": many}));
+    }
+    let mut stream = server.stream(&session, &[]);
+    let path = format!("/v1/sessions/{session}");
+    std::thread::scope(|scope| {
+        // Whether there is an answer is not ours to say: the server is killed meanwhile.
+        scope.spawn(|| server.try_call("DELETE", &path, &Value::Null, &[]).map(drop));
+        stream.until(|frame| frame.event == "session.deleted");
+    });
+    server.kill_and_restart();
+    for path in [path.clone(), events_path(&session)] {
+        assert_eq!(server.call("GET", &path, &Value::Null).status, 404, "{path}");
+    }
+    let mut store = SqliteStore::open(&server.data).expect("beside the server");
+    let everything = KeyRange { from: String::new(), to: "~".into(), order: Order::Ascending };
+    let mut left = || {
+        let pairs = store.scan(&everything, 10_000).expect("readable");
+        pairs.into_iter().filter(|(at, _)| at.contains(&session)).count()
+    };
+    wait_for("what it left is gone", || left() == 0);
+    server.turn(&server.session(), "the server goes on");
 }
 
 #[test]

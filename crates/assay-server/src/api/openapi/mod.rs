@@ -56,8 +56,6 @@ pub fn document() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut document = serde_json::to_value(describe()).expect("a description is JSON");
         let shapes = &mut document["components"]["schemas"];
-        // What else an event has depends on its type.
-        shapes["Event"]["additionalProperties"] = true.into();
         close_objects(shapes);
         document.to_string()
     });

@@ -1,12 +1,17 @@
 //! The shapes of what is taken and given. Only their form counts: nothing is ever made of them.
 #![expect(dead_code, reason = "what is read of these types is their form")]
 
+mod agents;
+mod content;
+mod events;
 mod library;
 mod secrets;
 mod work;
 
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
+};
+use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Notes of clients.
@@ -15,8 +20,40 @@ struct Metadata;
 /// Changes of notes: null takes one away.
 struct MetadataChange;
 
-/// An object whose form is not told here.
-struct Free;
+/// An object whose form is told by others: by tools, or by JSON Schema.
+struct Open;
+
+/// Always null: a field of the contract that means nothing here.
+struct Nothing;
+
+/// One of these shapes.
+macro_rules! one_of {
+    ($(#[$about:meta])* $name:ident: $($item:ident),+ $(,)?) => {
+        $(#[$about])*
+        pub(super) struct $name;
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                let shapes = utoipa::openapi::schema::OneOfBuilder::new();
+                $(let shapes = shapes.item(super::reference::<$item>());)+
+                shapes.into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {}
+    };
+}
+use one_of;
+
+fn reference<T: ToSchema>() -> RefOr<Schema> {
+    Ref::from_schema_name(T::name()).into()
+}
+
+/// The id of something, or an object that says more about it.
+fn id_or<T: ToSchema>() -> RefOr<Schema> {
+    let id = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+    OneOfBuilder::new().item(id.max_length(Some(256))).item(reference::<T>()).into()
+}
 
 fn map_of(value: impl Into<SchemaType>) -> RefOr<Schema> {
     let value = ObjectBuilder::new().schema_type(value);
@@ -36,16 +73,23 @@ impl PartialSchema for MetadataChange {
     }
 }
 
-impl PartialSchema for Free {
+impl PartialSchema for Open {
     fn schema() -> RefOr<Schema> {
         let more = Some(AdditionalProperties::FreeForm(true));
         ObjectBuilder::new().schema_type(Type::Object).additional_properties(more).into()
     }
 }
 
+impl PartialSchema for Nothing {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Null).into()
+    }
+}
+
 impl ToSchema for Metadata {}
 impl ToSchema for MetadataChange {}
-impl ToSchema for Free {}
+impl ToSchema for Open {}
+impl ToSchema for Nothing {}
 
 /// A shape under its name.
 type Named = (String, RefOr<Schema>);
@@ -57,13 +101,16 @@ fn named<T: ToSchema>() -> Named {
 /// All shapes.
 pub fn all() -> Vec<Named> {
     let own = [
-        named::<Free>(),
+        named::<Open>(),
+        named::<Nothing>(),
         named::<Metadata>(),
         named::<MetadataChange>(),
         named::<Health>(),
         named::<Deleted>(),
     ];
-    own.into_iter().chain(work::all()).chain(library::all()).chain(secrets::all()).collect()
+    let others =
+        [agents::all(), content::all(), events::all(), library::all(), secrets::all(), work::all()];
+    own.into_iter().chain(others.into_iter().flatten()).collect()
 }
 
 #[derive(ToSchema)]

@@ -1,12 +1,13 @@
 //! Files and skills.
 
-use super::{Free, Named, named};
+use super::{Named, named};
 use utoipa::ToSchema;
 
 /// All shapes of this file.
 pub fn all() -> Vec<Named> {
     vec![
         named::<File>(),
+        named::<FileScope>(),
         named::<FileUpload>(),
         named::<FileList2023>(),
         named::<FileList2026>(),
@@ -34,11 +35,20 @@ struct File {
     mime_type: String,
     size_bytes: u64,
     downloadable: bool,
-    scope: Option<Free>,
+    scope: Option<FileScope>,
     #[schema(format = DateTime)]
     created_at: String,
     #[schema(format = DateTime)]
     expires_at: Option<String>,
+}
+
+/// The session that left it.
+#[derive(ToSchema)]
+struct FileScope {
+    #[schema(pattern = "^session$")]
+    r#type: String,
+    #[schema(pattern = "^sesn_")]
+    id: String,
 }
 
 #[derive(ToSchema)]

@@ -1,22 +1,33 @@
-//! Models, agents, environments, sessions, events.
+//! Models, environments, sessions and their resources.
 
-use super::{Free, Metadata, MetadataChange, Named, named};
-use serde_json::Value;
-use utoipa::ToSchema;
+use super::agents::AgentSnapshot;
+use super::events::UserMessageWish;
+use super::{Metadata, MetadataChange, Named, Nothing, id_or, named, one_of};
+use utoipa::openapi::{RefOr, schema::Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// All shapes of this file.
 pub fn all() -> Vec<Named> {
     vec![
         named::<Model>(),
         named::<ModelList>(),
-        named::<Agent>(),
-        named::<AgentList>(),
-        named::<AgentWish>(),
-        named::<AgentChange>(),
         named::<Environment>(),
         named::<EnvironmentList>(),
         named::<EnvironmentWish>(),
         named::<EnvironmentChange>(),
+        named::<EnvironmentConfig>(),
+        named::<EnvironmentConfigWish>(),
+        named::<Networking>(),
+        named::<NetworkingWish>(),
+        named::<NetworkingUnrestricted>(),
+        named::<NetworkingLimited>(),
+        named::<NetworkingLimitedWish>(),
+        named::<Packages>(),
+        named::<PackagesWish>(),
+        named::<AgentChoice>(),
+        named::<AgentVersionChoice>(),
+        named::<CacheCreation>(),
+        named::<ListCost>(),
         named::<Session>(),
         named::<SessionStatus>(),
         named::<SessionUsage>(),
@@ -24,10 +35,6 @@ pub fn all() -> Vec<Named> {
         named::<SessionList>(),
         named::<SessionWish>(),
         named::<SessionChange>(),
-        named::<Event>(),
-        named::<EventWish>(),
-        named::<EventsSent>(),
-        named::<EventList>(),
         named::<Resource>(),
         named::<ResourceList>(),
         named::<ResourceWish>(),
@@ -43,16 +50,15 @@ struct Model {
     display_name: String,
     #[schema(format = DateTime)]
     created_at: String,
+    #[schema(pattern = "^active$")]
     lifecycle: String,
-    line: Option<String>,
-    capabilities: Option<Free>,
+    line: Nothing,
+    capabilities: Nothing,
     max_input_tokens: Option<u64>,
     max_tokens: Option<u64>,
-    allowed_fallback_models: Option<Vec<String>>,
-    #[schema(format = DateTime)]
-    deprecated_at: Option<String>,
-    #[schema(format = DateTime)]
-    retires_at: Option<String>,
+    allowed_fallback_models: Nothing,
+    deprecated_at: Nothing,
+    retires_at: Nothing,
 }
 
 #[derive(ToSchema)]
@@ -65,74 +71,6 @@ struct ModelList {
 }
 
 #[derive(ToSchema)]
-struct Agent {
-    #[schema(pattern = "^agent_")]
-    id: String,
-    #[schema(pattern = "^agent$")]
-    r#type: String,
-    #[schema(minimum = 1)]
-    version: u64,
-    name: String,
-    model: Free,
-    description: Option<String>,
-    system: Option<String>,
-    tools: Vec<Free>,
-    skills: Vec<Free>,
-    mcp_servers: Vec<Free>,
-    multiagent: Option<Free>,
-    execution_identity: Free,
-    metadata: Metadata,
-    #[schema(format = DateTime)]
-    created_at: String,
-    #[schema(format = DateTime)]
-    updated_at: String,
-    #[schema(format = DateTime)]
-    archived_at: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct AgentList {
-    data: Vec<Agent>,
-    next_page: Option<String>,
-}
-
-#[derive(ToSchema)]
-struct AgentWish {
-    #[schema(min_length = 1, max_length = 256)]
-    name: String,
-    /// The id of a model, or an object with it.
-    model: Value,
-    #[schema(max_length = 2048)]
-    description: Option<String>,
-    #[schema(max_length = 100_000)]
-    system: Option<String>,
-    tools: Option<Vec<Free>>,
-    skills: Option<Vec<Free>>,
-    mcp_servers: Option<Vec<Free>>,
-    execution_identity: Option<Free>,
-    metadata: Option<Metadata>,
-}
-
-#[derive(ToSchema)]
-struct AgentChange {
-    /// The version that the change rests on.
-    #[schema(minimum = 1)]
-    version: Option<u64>,
-    #[schema(min_length = 1, max_length = 256)]
-    name: Option<String>,
-    model: Option<Value>,
-    #[schema(max_length = 2048)]
-    description: Option<String>,
-    #[schema(max_length = 100_000)]
-    system: Option<String>,
-    tools: Option<Vec<Free>>,
-    skills: Option<Vec<Free>>,
-    mcp_servers: Option<Vec<Free>>,
-    execution_identity: Option<Free>,
-    metadata: Option<MetadataChange>,
-}
-
-#[derive(ToSchema)]
 struct Environment {
     #[schema(pattern = "^env_")]
     id: String,
@@ -140,8 +78,8 @@ struct Environment {
     r#type: String,
     name: String,
     description: String,
-    config: Free,
-    scope: Option<String>,
+    config: EnvironmentConfig,
+    scope: Nothing,
     metadata: Metadata,
     #[schema(format = DateTime)]
     created_at: String,
@@ -163,7 +101,7 @@ struct EnvironmentWish {
     name: String,
     #[schema(max_length = 2048)]
     description: Option<String>,
-    config: Option<Free>,
+    config: Option<EnvironmentConfigWish>,
     metadata: Option<Metadata>,
 }
 
@@ -173,8 +111,137 @@ struct EnvironmentChange {
     name: Option<String>,
     #[schema(max_length = 2048)]
     description: Option<String>,
-    config: Option<Free>,
+    config: Option<EnvironmentConfigWish>,
     metadata: Option<MetadataChange>,
+}
+
+#[derive(ToSchema)]
+struct EnvironmentConfig {
+    #[schema(pattern = "^cloud$")]
+    r#type: String,
+    networking: Networking,
+    packages: Packages,
+}
+
+#[derive(ToSchema)]
+struct EnvironmentConfigWish {
+    #[schema(pattern = "^cloud$")]
+    r#type: String,
+    networking: Option<NetworkingWish>,
+    packages: Option<PackagesWish>,
+}
+
+one_of!(
+    /// What sessions reach.
+    Networking: NetworkingUnrestricted, NetworkingLimited
+);
+
+one_of!(
+    /// The same in a request.
+    NetworkingWish: NetworkingUnrestricted, NetworkingLimitedWish
+);
+
+/// With `--open-network` only.
+#[derive(ToSchema)]
+struct NetworkingUnrestricted {
+    #[schema(pattern = "^unrestricted$")]
+    r#type: String,
+}
+
+#[derive(ToSchema)]
+struct NetworkingLimited {
+    #[schema(pattern = "^limited$")]
+    r#type: String,
+    /// Names; `*.` in front stands for one label or more.
+    #[schema(max_items = 256)]
+    allowed_hosts: Vec<String>,
+    allow_mcp_servers: bool,
+    /// Always false.
+    allow_package_managers: bool,
+}
+
+#[derive(ToSchema)]
+struct NetworkingLimitedWish {
+    #[schema(pattern = "^limited$")]
+    r#type: String,
+    #[schema(max_items = 256)]
+    allowed_hosts: Option<Vec<String>>,
+    allow_mcp_servers: Option<bool>,
+    /// Must not be true.
+    allow_package_managers: Option<bool>,
+}
+
+/// Nothing can be installed.
+#[derive(ToSchema)]
+struct Packages {
+    #[schema(pattern = "^packages$")]
+    r#type: String,
+    #[schema(max_items = 0)]
+    apt: Vec<String>,
+    #[schema(max_items = 0)]
+    cargo: Vec<String>,
+    #[schema(max_items = 0)]
+    gem: Vec<String>,
+    #[schema(max_items = 0)]
+    go: Vec<String>,
+    #[schema(max_items = 0)]
+    npm: Vec<String>,
+    #[schema(max_items = 0)]
+    pip: Vec<String>,
+}
+
+#[derive(ToSchema)]
+struct PackagesWish {
+    #[schema(pattern = "^packages$")]
+    r#type: Option<String>,
+    #[schema(max_items = 0)]
+    apt: Option<Vec<String>>,
+    #[schema(max_items = 0)]
+    cargo: Option<Vec<String>>,
+    #[schema(max_items = 0)]
+    gem: Option<Vec<String>>,
+    #[schema(max_items = 0)]
+    go: Option<Vec<String>>,
+    #[schema(max_items = 0)]
+    npm: Option<Vec<String>>,
+    #[schema(max_items = 0)]
+    pip: Option<Vec<String>>,
+}
+
+/// The id of an agent, or an object with it and a version.
+struct AgentChoice;
+
+impl PartialSchema for AgentChoice {
+    fn schema() -> RefOr<Schema> {
+        id_or::<AgentVersionChoice>()
+    }
+}
+
+impl ToSchema for AgentChoice {}
+
+#[derive(ToSchema)]
+struct AgentVersionChoice {
+    #[schema(pattern = "^agent$")]
+    r#type: String,
+    #[schema(min_length = 1, max_length = 256)]
+    id: String,
+    #[schema(minimum = 1)]
+    version: Option<u64>,
+}
+
+#[derive(ToSchema)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: u64,
+    ephemeral_1h_input_tokens: u64,
+}
+
+/// Whole cents.
+#[derive(ToSchema)]
+struct ListCost {
+    #[schema(pattern = "^[0-9]+$")]
+    amount: String,
+    #[schema(pattern = "^USD$")]
+    currency: String,
 }
 
 #[derive(ToSchema)]
@@ -191,10 +258,10 @@ struct SessionUsage {
     input_tokens: u64,
     output_tokens: u64,
     cache_read_input_tokens: u64,
-    cache_creation: Option<Free>,
+    cache_creation: Option<CacheCreation>,
     active_seconds: f64,
-    list_cost: Option<Free>,
-    server_tool_use: Option<Free>,
+    list_cost: Option<ListCost>,
+    server_tool_use: Nothing,
 }
 
 #[derive(ToSchema)]
@@ -210,18 +277,19 @@ struct Session {
     #[schema(pattern = "^session$")]
     r#type: String,
     /// The agent as it was when the session began.
-    agent: Free,
+    agent: AgentSnapshot,
     environment_id: String,
     vault_ids: Vec<String>,
     status: SessionStatus,
     title: Option<String>,
     metadata: Metadata,
     resources: Vec<Resource>,
-    outcome_evaluations: Vec<Free>,
+    #[schema(max_items = 0)]
+    outcome_evaluations: Vec<Nothing>,
     usage: SessionUsage,
     stats: SessionStats,
-    budget: Option<Free>,
-    deployment_id: Option<String>,
+    budget: Nothing,
+    deployment_id: Nothing,
     #[schema(format = DateTime)]
     created_at: String,
     #[schema(format = DateTime)]
@@ -239,8 +307,7 @@ struct SessionList {
 
 #[derive(ToSchema)]
 struct SessionWish {
-    /// The id of an agent, or an object with it and a version.
-    agent: Value,
+    agent: AgentChoice,
     environment_id: String,
     #[schema(max_length = 500)]
     title: Option<String>,
@@ -248,7 +315,7 @@ struct SessionWish {
     #[schema(max_items = 100)]
     resources: Option<Vec<ResourceWish>>,
     #[schema(max_items = 200)]
-    initial_events: Option<Vec<Free>>,
+    initial_events: Option<Vec<UserMessageWish>>,
     /// Where credentials for MCP servers are looked for, in this order.
     #[schema(max_items = 20)]
     vault_ids: Option<Vec<String>>,
@@ -262,33 +329,6 @@ struct SessionChange {
     /// As they are: they cannot be changed.
     #[schema(max_items = 20)]
     vault_ids: Option<Vec<String>>,
-}
-
-/// An event; what else it has depends on its type.
-#[derive(ToSchema)]
-struct Event {
-    #[schema(pattern = "^sevt_")]
-    id: String,
-    r#type: String,
-    #[schema(format = DateTime)]
-    processed_at: String,
-}
-
-#[derive(ToSchema)]
-struct EventWish {
-    #[schema(min_items = 1, max_items = 200)]
-    events: Vec<Free>,
-}
-
-#[derive(ToSchema)]
-struct EventsSent {
-    data: Vec<Event>,
-}
-
-#[derive(ToSchema)]
-struct EventList {
-    data: Vec<Event>,
-    next_page: Option<String>,
 }
 
 #[derive(ToSchema)]
