@@ -64,6 +64,12 @@ pub(crate) fn variables(
     }
     all.insert("ASSAY_DROP_BOX".to_string(), task.drop_box.clone().into());
     all.insert("TMPDIR".to_string(), temporary.into());
+    for (name, value) in &task.environment {
+        match value {
+            Some(value) => all.insert(name.clone(), value.clone()),
+            None => all.remove(name),
+        };
+    }
     all
 }
 
@@ -113,6 +119,22 @@ mod tests {
         assert_eq!((&all["ASSAY_NONCE"], &all[CLAUDE_FORGETS]), (&"7".into(), &"1".into()));
         assert_eq!(all[PYTHON_LEAVES_NOTHING], "1");
         assert_eq!((&all["ASSAY_DROP_BOX"], &all["TMPDIR"]), (&"/d".into(), &"/t".into()));
+    }
+
+    #[test]
+    fn what_a_task_says_of_its_environment_holds() {
+        let engine = Engine::Command { command: vec!["x".into()] };
+        let mut task = task();
+        let said = [("HOME", Some("/own")), ("ASSAY_DROP_BOX", None), ("NEW", Some("1"))];
+        let said = said.map(|(name, value)| (name.to_string(), value.map(OsString::from)));
+        task.environment.extend(said);
+        let lookup = |name: &str| Some(OsString::from(name));
+        let all = variables(&AgentConfig::of(engine), &task, Path::new("/t"), lookup);
+        assert_eq!(
+            (&all["HOME"], &all["NEW"], &all["PATH"]),
+            (&"/own".into(), &"1".into(), &"PATH".into())
+        );
+        assert!(!all.contains_key("ASSAY_DROP_BOX"), "{all:?}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 const TRIED: ABI = ABI::V7;
 /// What may stand beside hidden places, on the way to all of them. Each entry is a rule.
 const BESIDE_MAX: usize = 20_000;
+const TOP: &str = "/";
 const NO_EFFECT: &str = "Landlock is there and does not work";
 
 /// What reads files without opening them by their paths, or other processes: their environment
@@ -129,9 +130,14 @@ pub(crate) fn hide(hidden: &Hidden) -> Result<(), HidingError> {
     let hidden = hidden.real()?;
     give_up_rights()?;
     let reads = AccessFs::from_read(TRIED);
-    let mut rules = Ruleset::default().handle_access(reads)?.create()?;
+    // Whoever says nothing of it refuses to move files from one directory to another. With this the
+    // kernel only sees to it that nothing becomes readable by it.
+    let mut rules = Ruleset::default().handle_access(reads | AccessFs::Refer)?.create()?;
+    if let Some((top, _)) = opened(Path::new(TOP)) {
+        rules = rules.add_rule(PathBeneath::new(top, AccessFs::Refer))?;
+    }
     let mut left = BESIDE_MAX;
-    rules = allow_beside(rules, Path::new("/"), &hidden, &mut left)?;
+    rules = allow_beside(rules, Path::new(TOP), &hidden, &mut left)?;
     for path in &hidden.shown {
         rules = allow(rules, path)?;
     }

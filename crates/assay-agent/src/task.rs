@@ -6,6 +6,7 @@ use crate::output::TAIL_BYTES_MAX;
 use crate::sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,9 @@ pub struct Task {
     pub each: ProcessLimits,
     /// What the agent is told besides: `nonce` comes as `$ASSAY_NONCE`.
     pub variables: BTreeMap<String, String>,
+    /// Variables of its environment that are to be as they stand here, whatever they would be
+    /// otherwise; those without a value are not there.
+    pub environment: BTreeMap<String, Option<OsString>>,
     /// Further places the agent may write to.
     pub writable: Vec<PathBuf>,
     /// What it cannot read, unless the sandbox is off: then it is not started where the kernel
@@ -154,6 +158,7 @@ impl Task {
             limits: Limits::default(),
             each: ProcessLimits::default(),
             variables: BTreeMap::new(),
+            environment: BTreeMap::new(),
             writable: Vec::new(),
             hidden: Hidden::default(),
             sandbox: Sandbox::WhenAvailable,

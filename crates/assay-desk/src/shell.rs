@@ -3,6 +3,7 @@
 //! [`Leader`] asks the state what comes next, does it, writes down what came of it, and only then
 //! goes on. Everything it knows it can read again from the record; so it may be killed anywhere.
 
+mod around;
 mod audit;
 mod campaign;
 mod checks;
@@ -19,6 +20,7 @@ mod projections;
 mod prompt;
 mod protect;
 mod reach;
+mod seats;
 mod settings;
 mod taking;
 mod trees;

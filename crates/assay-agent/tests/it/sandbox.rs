@@ -148,7 +148,8 @@ fn hidden() {
             let task = Task { sandbox, hidden, ..place.task() };
             let usual = "cat ../data/mine/file ../beside/link/../../file 2>/dev/null; \
                          test \"$(cat ../data/mine/file)\" = mine && ls ../beside > /dev/null && \
-                         ls . /usr /proc/self > /dev/null && git init -q . || exit 3";
+                         ls . /usr /proc/self > /dev/null && git init -q . && mkdir from to && \
+                         echo x > from/file && ln from/file to/file || exit 3";
             let line = format!("{usual}; {{ {attempt}; }} | grep -q . && exit 0; exit 1");
             let (ran, _) = run(&shell(&line), &task);
             assert_eq!(

@@ -30,7 +30,7 @@ protected = []
 # Programs a Verifier may cite besides the commands of this contract.
 citable = []
 # Ignored directories that survive from one check of a story to the next: "target",
-# "node_modules". At the end everything is built without them.
+# "node_modules". At the end each command begins without them, and makes what it needs.
 cache = []
 # Tests that may be skipped, by name.
 skips = []
@@ -39,7 +39,7 @@ outdated = []
 # Variables of your environment that agents and commands need, such as an API key.
 environment = []
 # Places outside their tree that they may write to, such as "~/.cargo/registry" and "~/.cargo/git".
-# Never where programs are: they would be run by whoever judges.
+# Never where programs are: they would be run by whoever judges. At the end they are empty.
 writable = []
 # Services of others (then L2 needs commands); deployments (then L4 does).
 external = false

@@ -8,7 +8,8 @@ mod watch;
 mod whole;
 mod written;
 
-use super::dispatch::Execution;
+use super::around::{Around, Wanted};
+use super::dispatch::{Executed, Execution};
 use super::leader::{Leader, LeaderError};
 use super::reach;
 use super::trees::{self, Keep, TreeError};
@@ -81,14 +82,15 @@ impl Leader<'_> {
         if self.cache.of != of {
             // Whatever tests of one story left in the caches is not there when another is looked
             // at; and what COMPLETE rests on is built from nothing.
-            let same = self.cache.of.as_ref().is_some_and(|(scope, _)| *scope == gate.scope);
-            let usable = same && gate.scope != Scope::Final;
+            let usable = self.cache.of.as_ref().is_some_and(|(scope, _)| *scope == gate.scope);
             self.cache = Cache { of, usable, ..Cache::default() };
         }
         let begun = begun::note(&self.desk.home().join("runs"), self.campaign.events.last());
         let measured = match begun > begun::BEGUN_MAX {
             true => Err(LeaderError::File("the Leader died in it each time".to_string())),
-            false => self.measured(&contract, gate, step),
+            false => (self.desk.put_away(self.engines.hides()))
+                .map_err(LeaderError::from)
+                .and_then(|()| self.measured(&contract, gate, step)),
         };
         let tampered = std::mem::take(&mut self.cache.tampered);
         let elsewhere = std::mem::take(&mut self.cache.elsewhere);
@@ -354,9 +356,10 @@ impl Leader<'_> {
                 let scratch = self.desk.tree("index");
                 git.tree_of(&directory, tree, &scratch).is_ok_and(|after| after == *tree)
             }
-            // At the end nothing that one command leaves is there for the next, but caches: to
-            // build everything for each command would take too long.
-            Scope::Final => git.is_exactly_but(&directory, tree, &contract.settings.cache),
+            // At the end nothing that one command leaves is there for the next, also no cache and
+            // nothing in the repository of the tree: tests could leave there what makes the
+            // program work.
+            Scope::Final => false,
         };
         if !is_still {
             self.cache.tree = None;
@@ -377,7 +380,8 @@ impl Leader<'_> {
 
     /// What the next tree for checks takes over of the last one.
     fn keep<'c>(&mut self, contract: &'c Contract) -> Keep<'c> {
-        match std::mem::replace(&mut self.cache.usable, true) {
+        let is_usable = std::mem::replace(&mut self.cache.usable, true);
+        match is_usable && !self.is_end() {
             true => Keep::Named(&contract.settings.cache),
             false => Keep::Named(&[]),
         }
@@ -390,23 +394,9 @@ impl Leader<'_> {
         directory: &Path,
         tree: &str,
     ) -> Result<Seen, LeaderError> {
-        let settings = &contract.settings;
         let is_clear = spec.file.as_ref().is_none_or(|file| written::remove(directory, file));
-        let log = self.desk.home().join("runs/command");
-        trees::remove(&log);
-        let before = self.watch()?;
-        let ran = self.engines.execute(&Execution {
-            argv: &spec.run,
-            work: directory,
-            log: &log,
-            environment: &settings.environment,
-            writable: &settings.writable,
-            limit: Duration::from_secs(settings.limits.command_seconds),
-            output_bytes: COMMAND_OUTPUT_BYTES_MAX,
-        });
+        let ran = self.in_its_place(contract, spec, directory)?;
         self.cache.ms = self.cache.ms.saturating_add(ran.ms);
-        let reach = ran.confined.then(|| reach::places(contract, &[directory, &log]));
-        self.watched(&before, &spec.run, reach.as_deref())?;
         // What could not be removed before is no result of this command.
         let file = spec.file.as_ref().filter(|_| is_clear);
         let written = file.and_then(|file| written::read(directory, file));
@@ -437,6 +427,51 @@ impl Leader<'_> {
             tests,
         };
         Ok(Seen { evidence, output, results: parsed.unwrap_or_default() })
+    }
+
+    /// Runs a command in a tree, where everybody works, with a home of its own.
+    fn in_its_place(
+        &mut self,
+        contract: &Contract,
+        spec: &CommandSpec,
+        tree: &Path,
+    ) -> Result<Executed, LeaderError> {
+        let settings = &contract.settings;
+        let log = self.desk.command_log();
+        trees::remove(&log);
+        let (home, is_confined) = (log.join("home"), self.engines.confined());
+        let wanted = Wanted { settings, desk: self.desk, home, is_end: self.is_end(), is_confined };
+        let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let around = Around::make(&wanted, lookup).map_err(|error| {
+            LeaderError::File(format!("a home for commands, {}: {error}", wanted.home.display()))
+        })?;
+        let work = self.desk.sit(tree)?;
+        if !self.engines.hides() {
+            trees::sweep(&work);
+        }
+        let before = self.watch()?;
+        let ran = self.engines.execute(&Execution {
+            argv: &spec.run,
+            work: &work,
+            log: &log,
+            environment: &settings.environment,
+            variables: &around.variables,
+            writable: &around.writable,
+            own: &around.own,
+            hidden: &around.hidden,
+            limit: Duration::from_secs(settings.limits.command_seconds),
+            output_bytes: COMMAND_OUTPUT_BYTES_MAX,
+        });
+        let reach = ran.confined.then(|| reach::places(contract, &[&work, &log]));
+        self.watched(&before, &spec.run, reach.as_deref())?;
+        trees::remove(&wanted.home);
+        self.desk.rise(tree)?;
+        Ok(ran)
+    }
+
+    /// Whether what COMPLETE rests on is being looked at.
+    fn is_end(&self) -> bool {
+        self.cache.of.as_ref().is_some_and(|(scope, _)| *scope == Scope::Final)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::contract::{Contract, Limits};
 use crate::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
 use crate::state::{Proposal, State};
 use assay_ledger::BlobRef;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +24,10 @@ pub trait Engines {
     fn confined(&self) -> bool;
     /// Runs one agent to its end.
     fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran;
+    /// Whether the kernel can keep commands from reading places.
+    fn hides(&self) -> bool {
+        self.confined()
+    }
     /// Runs one command of the contract.
     fn execute(&self, execution: &Execution<'_>) -> Executed;
 }
@@ -37,8 +42,14 @@ pub struct Execution<'a> {
     pub log: &'a Path,
     /// Variables of the environment that it gets.
     pub environment: &'a [String],
+    /// Variables that are to be as they stand here; those without a value are not there.
+    pub variables: &'a [(String, Option<OsString>)],
     /// Where it may write besides.
     pub writable: &'a [String],
+    /// The same, made for it alone.
+    pub own: &'a [PathBuf],
+    /// What it is not to see, where the kernel can hide it.
+    pub hidden: &'a [PathBuf],
     /// How long it may take.
     pub limit: Duration,
     /// How much it may print.
@@ -145,20 +156,16 @@ impl Leader<'_> {
         let prompt = String::from_utf8_lossy(&prompt).into_owned();
         let home = self.desk.run(dispatch.run, dispatch.role.word());
         let (out, log) = (home.join("out"), home.join("log"));
-        let work = self.desk.tree(dispatch.role.word());
+        let tree = self.desk.tree(dispatch.role.word());
         for directory in [&out, &log] {
             std::fs::create_dir_all(directory)
                 .map_err(|e| LeaderError::File(format!("{}: {e}", directory.display())))?;
         }
-        let keep = match dispatch.role {
-            Role::Worker => Keep::Ignored,
-            _ => Keep::Named(&state.contract.settings.cache),
-        };
-        match trees::prepare(&self.desk.git, &work, &dispatch.at.commit, keep) {
+        let work = match self.tree_for(dispatch, &state.contract, &tree) {
             // It would be so the next time, too: it counts as an agent that did not start.
             Err(stuck @ TreeError::Stuck { .. }) => return self.not_started(dispatch, &stuck),
             prepared => prepared?,
-        }
+        };
         let with_checkout = !self.engines.confined();
         let mut before = protect::snapshot(self.desk, with_checkout)?;
         if let Some(why) = before.too_many(self.desk) {
@@ -186,7 +193,9 @@ impl Leader<'_> {
         let Changes { tampered, elsewhere } =
             before.changes(&after, self.desk.git.root(), reach.as_deref());
         self.toolchain = Some(after.toolchain);
-        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &work);
+        // One that cannot be moved is looked at where it is: it is in the way of the next.
+        let left = self.desk.rise(&tree).map_or(work, |()| tree);
+        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &left);
         let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
         let blob = self.campaign.put(&ran.output)?;
         let returned = Returned {
@@ -203,6 +212,22 @@ impl Leader<'_> {
             sandbox: ran.protection,
         };
         Ok((Event::Returned(Box::new(returned)), vec![blob]))
+    }
+
+    /// A new tree for an agent, where everybody works.
+    fn tree_for(
+        &self,
+        dispatch: &Dispatch,
+        contract: &Contract,
+        tree: &Path,
+    ) -> Result<PathBuf, TreeError> {
+        let keep = match dispatch.role {
+            Role::Worker => Keep::Ignored,
+            _ => Keep::Named(&contract.settings.cache),
+        };
+        self.desk.bring_back(dispatch.role)?;
+        trees::prepare(&self.desk.git, tree, &dispatch.at.commit, keep)?;
+        self.desk.sit(tree)
     }
 
     fn not_started(
@@ -306,10 +331,11 @@ impl Leader<'_> {
 
     /// What a lost agent left is moved out of the way: it may still be writing.
     pub(super) fn set_aside(&self, dispatch: &Dispatch) {
-        let work = self.desk.tree(dispatch.role.word());
         let aside = self.desk.tree("lost");
         trees::remove(&aside);
-        _ = std::fs::rename(&work, &aside);
+        // Where it worked, or where it was about to.
+        let places = [self.desk.seat(), self.desk.tree(dispatch.role.word())];
+        _ = places.iter().find(|place| std::fs::rename(place, &aside).is_ok());
     }
 }
 

@@ -6,10 +6,11 @@ use super::{confine, prompt};
 use crate::contract::Contract;
 use crate::event::Outcome;
 use assay_agent::{
-    Agent, AgentConfig, AgentEvent, Backoff, Engine, Helper, Limits, ProcessAgent, Protection,
-    Sandbox, Task, probe, run_patiently,
+    Agent, AgentConfig, AgentEvent, Backoff, Engine, Helper, Hidden, Limits, ProcessAgent,
+    Protection, Sandbox, Task, probe, probe_hiding, run_patiently,
 };
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Nobody is there to be asked for permission; what holds these agents is the kernel.
@@ -26,6 +27,8 @@ pub struct Processes {
     root: PathBuf,
     protection: Protection,
     sandbox: Sandbox,
+    /// Found out once, by trying.
+    hides: OnceLock<bool>,
 }
 
 impl Processes {
@@ -35,7 +38,8 @@ impl Processes {
             Sandbox::Off => Protection::None { why: "it was switched off".to_string() },
             _ => probe(),
         };
-        Processes { helper, root: root.to_path_buf(), protection, sandbox }
+        let (root, hides) = (root.to_path_buf(), OnceLock::new());
+        Processes { helper, root, protection, sandbox, hides }
     }
 
     /// The configuration that a name stands for.
@@ -130,6 +134,15 @@ impl Engines for Processes {
         self.protection.refuses_writes()
     }
 
+    fn hides(&self) -> bool {
+        let is_asked = matches!(self.protection, Protection::Landlock { .. });
+        let tried = || {
+            let places = vec![self.root.join(".assay")];
+            probe_hiding(&Hidden { places, shown: Vec::new() }).is_ok()
+        };
+        is_asked && *self.hides.get_or_init(tried)
+    }
+
     fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran {
         let mut config = match self.config(order.contract, order.engine) {
             Ok(config) => config,
@@ -193,6 +206,11 @@ impl Engines for Processes {
         let agent = ProcessAgent::new(config, self.helper.clone());
         let drop_box = execution.log.join("out");
         let mut task = Task::new("", execution.work, &drop_box, execution.log);
+        task.environment.extend(execution.variables.iter().cloned());
+        task.writable.extend(execution.own.iter().cloned());
+        if self.hides() {
+            task.hidden.places = execution.hidden.to_vec();
+        }
         task.sandbox = self.sandbox;
         task.kept_bytes = usize::try_from(execution.output_bytes).unwrap_or(usize::MAX);
         task.limits = Limits {

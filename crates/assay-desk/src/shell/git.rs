@@ -22,6 +22,8 @@ pub struct Git {
     identity: OnceLock<(String, String)>,
     /// The same.
     plain: OnceLock<bool>,
+    /// The same.
+    ignores: OnceLock<Option<String>>,
     /// Set once it had too many files to be written here: it is not counted for each tree again.
     large: OnceLock<()>,
 }
@@ -94,6 +96,17 @@ pub(super) fn command(directory: &Path) -> Command {
     command
 }
 
+/// Git that makes trees and compares them, or whose output is read by a program: settings of the
+/// user and of the machine say how people like it, and whoever may write to a home directory could
+/// say there what files are to hold. What stands in commits decides, and the repository that is
+/// worked with.
+pub(super) fn strict(directory: &Path) -> Command {
+    let mut command = command(directory);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command.env("GIT_ATTR_NOSYSTEM", "1").args(["-c", "core.attributesFile=/dev/null"]);
+    command
+}
+
 /// Runs it and gives its output. Whatever it meets in a directory of an agent, it comes to an end.
 pub(super) fn finish(mut command: Command, what: &str) -> Result<Vec<u8>, GitError> {
     let error = |why: String| GitError { what: what.to_string(), why };
@@ -150,7 +163,8 @@ impl Git {
             (Some(root), Some(directory)) => {
                 let objects = Objects::open(&root)?;
                 let (identity, plain, large) = <(OnceLock<_>, OnceLock<_>, OnceLock<_>)>::default();
-                Ok(Git { root, directory, objects, identity, plain, large })
+                let ignores = OnceLock::new();
+                Ok(Git { root, directory, objects, identity, plain, ignores, large })
             }
             _ => Err(GitError { what: "rev-parse".into(), why: "no working tree here".into() }),
         }
@@ -173,14 +187,20 @@ impl Git {
         Ok(text(finish(git, &what.unwrap_or_default())?))
     }
 
-    /// Git whose output is read by a program: settings of the user and of the machine say how
-    /// people like it. Those of the repository still hold, so what they can change is said in the
+    /// Git that settings of the repository still reach, so what they can change is said in the
     /// arguments. The repository is named, so that nobody has to be asked whether it is safe.
     fn parsed(&self) -> Command {
-        let mut git = command(&self.root);
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let mut git = strict(&self.root);
         git.env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", &self.root);
         git
+    }
+
+    /// The same, run; its output as text.
+    fn asked<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, GitError> {
+        let mut git = self.parsed();
+        git.args(args);
+        let what = args.first().map(|arg| arg.as_ref().to_string_lossy().into_owned());
+        Ok(text(finish(git, &what.unwrap_or_default())?))
     }
 
     /// Its objects, to be read.
@@ -201,22 +221,14 @@ impl Git {
     }
 
     fn has_no_settings_of_files(&self) -> Result<bool, GitError> {
-        let names = self.run(&["config", "--list", "--name-only"])?;
-        if names.lines().any(|name| CHANGING.contains(&name)) {
+        let names = self.asked(&["config", "--list", "--name-only", "--show-scope"])?;
+        // What the arguments say is said by the Leader.
+        let own = names.lines().filter_map(|line| line.split_once('\t'));
+        if own.filter(|(scope, _)| *scope != "command").any(|(_, name)| CHANGING.contains(&name)) {
             return Ok(false);
         }
         // Objects that stand for others do so only in the user's repository.
-        if !self.run(&["for-each-ref", "--count=1", "refs/replace/"])?.is_empty() {
-            return Ok(false);
-        }
-        // An older git does not say where it looks; then it is left to do it.
-        for name in ["GIT_ATTR_GLOBAL", "GIT_ATTR_SYSTEM"] {
-            let place = self.run(&["var", name])?;
-            if std::fs::symlink_metadata(place.trim_end_matches('\n')).is_ok() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(self.asked(&["for-each-ref", "--count=1", "refs/replace/"])?.is_empty())
     }
 
     #[cfg(test)]
@@ -247,12 +259,7 @@ impl Git {
     /// Whether a directory holds the files of a tree and no others, as far as can be said without
     /// asking git.
     pub(super) fn is_exactly(&self, directory: &Path, tree: &str) -> bool {
-        self.objects.is_exactly(directory, tree, &[])
-    }
-
-    /// The same, whatever is in these directories at its top.
-    pub(super) fn is_exactly_but(&self, directory: &Path, tree: &str, aside: &[String]) -> bool {
-        self.objects.is_exactly(directory, tree, aside)
+        self.objects.is_exactly(directory, tree)
     }
 
     /// The files of a commit.
@@ -299,12 +306,12 @@ impl Git {
         let from = from.display().to_string();
         let args = ["-c", "protocol.file.allow=always", "fetch", "-q", "--no-tags"];
         let more = ["--no-write-fetch-head", "--no-recurse-submodules", &from, &spec];
-        self.run(&[args.as_slice(), &more].concat()).map(drop)
+        self.asked(&[args.as_slice(), &more].concat()).map(drop)
     }
 
     /// Whether everything below a commit is there, as git sees it.
     fn is_whole(&self, commit: &str) -> bool {
-        self.run(&["rev-list", "--objects", "--quiet", commit, "--not", "--all"]).is_ok()
+        self.asked(&["rev-list", "--objects", "--quiet", commit, "--not", "--all"]).is_ok()
     }
 
     /// Moves a reference.
@@ -337,7 +344,10 @@ impl Git {
         // A damaged index of an earlier call must not decide.
         _ = std::fs::remove_file(scratch);
         let run = |args: &[&str]| {
-            let mut git = command(directory);
+            let mut git = strict(directory);
+            if let Some(ignores) = self.ignores() {
+                git.args(["-c", &format!("core.excludesFile={ignores}")]);
+            }
             git.env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", directory);
             git.env("GIT_INDEX_FILE", scratch).args(args);
             finish(git, args[0])
@@ -349,6 +359,21 @@ impl Git {
         let tree = text(run(&["write-tree"])?);
         _ = std::fs::remove_file(scratch);
         Ok(tree.trim().to_string())
+    }
+
+    /// Asks for what the settings of the user say, before anybody else is let at them.
+    pub(super) fn settle(&self) {
+        _ = (self.identity(), self.ignores());
+    }
+
+    /// Where the user says what is nobody's work, such as files of an editor, if that is not the
+    /// usual place.
+    fn ignores(&self) -> Option<&str> {
+        let asked = || {
+            let said = self.run(&["config", "--type=path", "--get", "core.excludesFile"]);
+            said.ok().map(|said| said.trim_end_matches('\n').to_string())
+        };
+        self.ignores.get_or_init(asked).as_deref()
     }
 
     /// What is changed or new in the user's own working tree, as one text.

@@ -125,6 +125,7 @@ impl<'a> Leader<'a> {
 
     /// Goes on until the end, or until a person is needed.
     pub fn lead(&mut self) -> Result<Pause, LeaderError> {
+        self.desk.git.settle();
         loop {
             let effect = self.campaign.state().ok_or(LeaderError::NotBegun)?.next();
             match effect {

@@ -142,12 +142,12 @@ impl Objects {
     }
 
     /// Whether a directory holds exactly the files of a tree, byte for byte, and no others but
-    /// those in directories `aside` at its top. A no means that git has to be asked: filters,
-    /// ignored files and much else are its affair.
-    pub fn is_exactly(&self, directory: &Path, tree: &str, aside: &[String]) -> bool {
+    /// those of its repository. A no means that git has to be asked: filters, ignored files and
+    /// much else are its affair.
+    pub fn is_exactly(&self, directory: &Path, tree: &str) -> bool {
         let repository = self.repository();
         let tree = ObjectId::from_hex(tree.as_bytes());
-        tree.is_ok_and(|tree| same(&repository, directory, tree, Some(aside)).unwrap_or(false))
+        tree.is_ok_and(|tree| same(&repository, directory, tree, Level::Top).unwrap_or(false))
     }
 }
 
@@ -164,29 +164,33 @@ fn entries(repository: &gix::Repository, tree: Option<ObjectId>) -> Result<Entri
     Ok(found)
 }
 
+/// Where a directory stands in a tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// The repository is here.
+    Top,
+    Below,
+}
+
 /// Nothing, if something cannot be read.
 fn same(
     repository: &gix::Repository,
     directory: &Path,
     tree: ObjectId,
-    top: Option<&[String]>,
+    level: Level,
 ) -> Option<bool> {
     let wanted = entries(repository, Some(tree)).ok()?;
     let mut seen = 0;
     for entry in fs::read_dir(directory).ok()? {
         let name = entry.ok()?.file_name();
-        let is_aside = |aside: &[String]| {
-            let named = aside.iter().any(|other| name == OsStr::new(other));
-            name == OsStr::new(".git") || named && !wanted.contains_key(name.as_bytes())
-        };
-        if top.is_some_and(is_aside) {
+        if level == Level::Top && name == OsStr::new(".git") {
             continue;
         }
         let (mode, id) = wanted.get(name.as_bytes())?;
         let path = directory.join(&name);
         let there = fs::symlink_metadata(&path).ok()?;
         let is_same = match mode.kind() {
-            EntryKind::Tree => there.is_dir() && same(repository, &path, *id, None)?,
+            EntryKind::Tree => there.is_dir() && same(repository, &path, *id, Level::Below)?,
             EntryKind::Link => {
                 there.is_symlink()
                     && blob(repository, fs::read_link(&path).ok()?.as_os_str().as_bytes())? == *id

@@ -21,6 +21,31 @@ pub(super) struct Snapshot {
 const FILES_MAX: usize = 20_000;
 const HASHED_BYTES_MAX: u64 = 4 << 20;
 const LISTED_MAX: usize = 10;
+/// Where desks are, below the top of a repository.
+const OWN: &str = ".assay";
+/// What tools look for in the directory they are started in, and in all those above.
+const UPWARD: [&str; 20] = [
+    ".cargo",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".editorconfig",
+    ".npmrc",
+    ".python-version",
+    ".tool-versions",
+    "Cargo.toml",
+    "clippy.toml",
+    "conftest.py",
+    "go.mod",
+    "go.work",
+    "node_modules",
+    "package.json",
+    "pyproject.toml",
+    "pytest.ini",
+    "rust-toolchain.toml",
+    "setup.cfg",
+    "tox.ini",
+    "tsconfig.json",
+];
 
 /// What is different, by whom it can have been done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,12 +80,15 @@ pub(super) fn snapshot(desk: &Desk, with_checkout: bool) -> Result<Snapshot, Git
             let path = desk.git.root().join(line.get(3..).unwrap_or("").trim_matches('"'));
             snapshot.file(&path);
         }
+        snapshot.around(desk);
+        snapshot.files.extend(settings::of_people(&places));
     }
     Ok(snapshot)
 }
 
 fn places() -> settings::Places {
-    settings::places(|name| std::env::var_os(name).map(PathBuf::from))
+    let places = settings::places(|name| std::env::var_os(name).map(PathBuf::from));
+    places.led_by(std::env::current_exe().ok())
 }
 
 /// What the Leader's own commands are run with, as it is now.
@@ -72,6 +100,27 @@ impl Snapshot {
     /// The toolchain alone.
     pub(super) fn of_toolchain(toolchain: BTreeMap<PathBuf, String>) -> Snapshot {
         Snapshot { toolchain, ..Snapshot::default() }
+    }
+
+    /// What programs find that look for their settings in the directories above them, and what
+    /// stands beside trees: git looks at none of it.
+    fn around(&mut self, desk: &Desk) {
+        let own = desk.git.root().join(OWN);
+        let beside = [desk.home().join("trees"), desk.home().join("runs")];
+        for directory in beside.iter().chain([&own, &own.join("desk")]) {
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+                self.file(&entry.path());
+            }
+        }
+        for directory in desk.home().ancestors() {
+            UPWARD.iter().for_each(|name| self.found(&directory.join(name)));
+        }
+    }
+
+    fn found(&mut self, path: &Path) {
+        if std::fs::symlink_metadata(path).is_ok() {
+            self.file(path);
+        }
     }
 
     fn file(&mut self, path: &Path) {

@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 const FILES_MAX: usize = 5_000;
 const MORE: &str = "more settings of agents";
 const DEPTH_MAX: usize = 8;
+/// Programs in one directory that are looked at.
+const PROGRAMS_MAX: usize = 20_000;
 const HASHED_BYTES_MAX: u64 = 4 << 20;
 
 /// Below `~/.claude`: files and directories that have settings, hooks and orders.
@@ -59,6 +61,40 @@ const EXTENSION_FILES: [&str; 3] = ["hooks.json", ".mcp.json", "plugin.json"];
 const PROGRAMS: [&str; 6] =
     ["mcpServers", "hooks", "env", "apiKeyHelper", "allowedTools", "permissions"];
 
+/// Below the home directory: what other tools obey, also those of the Leader's user, and what is
+/// started with nobody asking for it.
+const PEOPLE: [&str; 26] = [
+    ".gitconfig",
+    ".config/git",
+    ".profile",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".zshenv",
+    ".zprofile",
+    ".zshrc",
+    ".zlogin",
+    ".config/fish",
+    ".config/environment.d",
+    ".config/systemd/user",
+    ".config/autostart",
+    ".config/pip",
+    ".pip",
+    ".pydistutils.cfg",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".ssh/config",
+    ".ssh/rc",
+    ".ssh/authorized_keys",
+    ".rustup/settings.toml",
+    ".local/bin",
+];
+/// Below the home directory, a directory for each version: what python runs first.
+const PYTHON: &str = ".local/lib";
+const PYTHON_FIRST: [&str; 2] = ["usercustomize.py", "sitecustomize.py"];
+
 /// Where settings are on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Places {
@@ -67,6 +103,18 @@ pub(super) struct Places {
     mixed: Vec<PathBuf>,
     codex: Vec<PathBuf>,
     cargo: Vec<PathBuf>,
+    people: Vec<PathBuf>,
+    /// Directories with programs.
+    programs: Vec<PathBuf>,
+    /// The program that leads; it keeps agents and commands, too.
+    own: Option<PathBuf>,
+}
+
+impl Places {
+    /// The same with the program that leads.
+    pub(super) fn led_by(self, own: Option<PathBuf>) -> Places {
+        Places { own, ..self }
+    }
 }
 
 /// The places that agents look at; `lookup` reads the environment.
@@ -77,11 +125,14 @@ pub(super) fn places(lookup: impl Fn(&str) -> Option<PathBuf>) -> Places {
         places.mixed.push(home.join(".claude.json"));
         places.codex.push(home.join(".codex"));
         places.cargo.push(home.join(".cargo"));
+        places.people.push(home);
     }
     if let Some(own) = lookup("CLAUDE_CONFIG_DIR") {
         places.mixed.push(own.join(".claude.json"));
         places.claude.push(own);
     }
+    let path = lookup("PATH").unwrap_or_default();
+    places.programs.extend(std::env::split_paths(&path).filter(|place| place.is_absolute()));
     places.codex.extend(lookup("CODEX_HOME"));
     places.cargo.extend(lookup("CARGO_HOME"));
     places
@@ -96,6 +147,39 @@ pub(super) fn toolchain(places: &Places) -> BTreeMap<PathBuf, String> {
         }
     }
     all
+}
+
+/// Hashes of what people have set up for themselves, and what is known of the programs they run:
+/// where nothing keeps an agent from writing there, it must not have.
+pub(super) fn of_people(places: &Places) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for home in &places.people {
+        for name in PEOPLE {
+            below(&home.join(name), DEPTH_MAX, &|_| true, &mut all);
+        }
+        let is_first = |path: &Path| {
+            let is_named = |name: &str| PYTHON_FIRST.contains(&name) || name.ends_with(".pth");
+            path.file_name().and_then(|name| name.to_str()).is_some_and(is_named)
+        };
+        let versions = std::fs::read_dir(home.join(PYTHON)).into_iter().flatten().flatten();
+        for version in versions {
+            below(&version.path().join("site-packages"), 1, &is_first, &mut all);
+        }
+    }
+    // There are many, and large ones: they are told apart by what is known of them.
+    for directory in &places.programs {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        all.extend(entries.take(PROGRAMS_MAX).map(|entry| known(entry.path())));
+    }
+    all.extend(places.own.clone().map(known));
+    all
+}
+
+/// What is known of a program: of a link to it, and of what that leads to.
+fn known(path: PathBuf) -> (PathBuf, String) {
+    let both = [std::fs::symlink_metadata(&path), std::fs::metadata(&path)];
+    let known = both.iter().flatten().map(outside).collect::<Vec<_>>().join(", ");
+    (path, known)
 }
 
 /// Hashes of everything that says what runs.
@@ -207,7 +291,7 @@ fn is_empty(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{hashes, places, toolchain};
+    use super::{hashes, of_people, places, toolchain};
     use std::path::Path;
 
     /// Whether a file at this place, with this text, is a change.
@@ -223,9 +307,10 @@ mod tests {
         if !before.is_empty() {
             write(before);
         }
-        let old = (hashes(&places), toolchain(&places));
+        let all = || (hashes(&places), toolchain(&places), of_people(&places));
+        let old = all();
         write(after);
-        old != (hashes(&places), toolchain(&places))
+        old != all()
     }
 
     #[test]
@@ -256,6 +341,14 @@ mod tests {
             (".codex/config.toml", "", "notify = ['x']", true),
             (".codex/AGENTS.md", "a", "b", true),
             (".codex/sessions/1.jsonl", "", "x", false),
+            (".gitconfig", "", "[alias]", true),
+            (".config/git/attributes", "", "* filter=x", true),
+            (".zshenv", "a", "b", true),
+            (".local/bin/git", "", "x", true),
+            (".local/lib/python3.1/site-packages/usercustomize.py", "", "x", true),
+            (".local/lib/python3.1/site-packages/a.pth", "a", "b", true),
+            (".local/lib/python3.1/site-packages/six.py", "", "x", false),
+            (".cache/x", "", "x", false),
         ] {
             assert_eq!(seen(name, before, after), wanted, "{name}: {after}");
         }

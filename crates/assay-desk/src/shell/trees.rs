@@ -7,6 +7,7 @@
 //! to survive, builds that git ignores, is moved over afterwards. Removing the old one may fail; it
 //! is in nobody's way.
 
+use super::dispatch::nonce;
 use super::git::{self, Git, GitError};
 use super::left;
 use super::plain::Plain;
@@ -116,21 +117,25 @@ fn fill(
 }
 
 /// Renames what stands at a place, if anything does. In the same directory: that needs no rights
-/// in what is renamed.
-fn put_aside(directory: &Path) -> Result<Option<PathBuf>, TreeError> {
+/// in what is renamed. Nobody can know the new name: what runs next must not find in the old tree
+/// what was left there for it.
+pub(super) fn put_aside(directory: &Path) -> Result<Option<PathBuf>, TreeError> {
     if fs::symlink_metadata(directory).is_err() {
         return Ok(None);
     }
     let stuck = |why: String| TreeError::Stuck { path: directory.to_path_buf(), why };
-    let free = |n: &usize| fs::symlink_metadata(old_name(directory, *n)).is_err();
-    let free = (0..OLD_MAX).find(free).map(|n| old_name(directory, n));
-    let free = free.ok_or_else(|| stuck(format!("{OLD_MAX} old ones could not be removed")))?;
+    if olds(directory).len() >= OLD_MAX {
+        return Err(stuck(format!("{OLD_MAX} old ones could not be removed")));
+    }
+    let free = unknown(directory, OLD)?;
     fs::rename(directory, &free).map_err(|error| stuck(error.to_string()))?;
     Ok(Some(free))
 }
 
-fn old_name(directory: &Path, number: usize) -> PathBuf {
-    directory.with_file_name(format!("{OLD}{number}"))
+/// A name beside a tree that nobody can know.
+pub(super) fn unknown(directory: &Path, begin: &str) -> Result<PathBuf, TreeError> {
+    let end = nonce().map_err(|error| GitError::file(Path::new("/dev/urandom"), &error))?;
+    Ok(directory.with_file_name(format!("{begin}{end}")))
 }
 
 /// The trees that were put aside beside one, and are still there.
@@ -226,7 +231,7 @@ fn found(user: &Git, directory: &Path) -> Result<(), TreeError> {
 /// Git with the repository of a tree, and with nothing but that: no file in it leads elsewhere.
 fn inside(directory: &Path, work_tree: &Path) -> Command {
     let own = directory.join(".git");
-    let mut command = git::command(work_tree);
+    let mut command = git::strict(work_tree);
     command.env("GIT_DIR", &own).env("GIT_COMMON_DIR", &own).env("GIT_WORK_TREE", work_tree);
     command
 }
@@ -449,11 +454,12 @@ mod tests {
     fn what_cannot_be_removed_is_put_aside_and_what_cannot_be_moved_is_told() {
         let (_home, user, tree) = place();
         prepare(&user, &tree, &head(&user), Keep::Named(&[])).expect("a tree");
-        let (planted, old) = (tree.join(".git/commondir"), tree.with_file_name("old-0"));
+        let planted = tree.join(".git/commondir");
         fs::write(&planted, "../ev\n").expect("a file");
         let can_fix = fixed(&planted, "+i");
         prepare(&user, &tree, &head(&user), Keep::Ignored).expect("a tree");
         assert!(!planted.exists(), "the new tree has nothing of it");
+        let old = super::olds(&tree).pop().expect("it was put aside");
         sweep(&tree);
         assert_eq!(old.exists(), can_fix, "what can be removed is");
         fixed(&old.join(".git/commondir"), "-i");

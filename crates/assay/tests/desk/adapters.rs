@@ -1,6 +1,7 @@
 //! The ways agents are run, each from the contract to COMPLETE.
 
-use super::{Bench, USUAL, Wish};
+use super::{Bench, Ended, USUAL, Wish};
+use std::process::{Command, Stdio};
 
 const WORK: &str = "work; commit; sign";
 const JUDGE: &str = "verdict \"$good\"";
@@ -76,10 +77,41 @@ fn engines_can_have_names_of_their_own_in_the_contract() {
     assert!(unknown.err.contains("agent `nobody`"), "{}", unknown.err);
 }
 
+/// What is promised of the demo, in seconds.
+const DEMO_SECONDS_MAX: &str = "60";
+
+/// A command that is ended when it takes longer than the demo may, started by way of another.
+fn bounded(command: Command, by: &[&str]) -> Command {
+    let mut all = Command::new("timeout");
+    all.args(["--signal=KILL", DEMO_SECONDS_MAX]).args(by).arg(command.get_program());
+    all.args(command.get_args()).stdin(Stdio::null());
+    all.current_dir(command.get_current_dir().expect("a directory"));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => all.env(name, value),
+            None => all.env_remove(name),
+        };
+    }
+    all
+}
+
+#[test]
+fn the_demo_needs_no_network() {
+    let alone = ["unshare", "--user", "--map-root-user", "--net"];
+    let tried = Command::new(alone[0]).args(&alone[1..]).arg("true").output();
+    if !tried.is_ok_and(|tried| tried.status.success()) {
+        return eprintln!("SKIPPED the_demo_needs_no_network: nothing can be cut off from it here");
+    }
+    let bench = Bench::new(USUAL, WORK, JUDGE);
+    let demo = bench.desk(&["demo", "--format", "json"]);
+    let ended = Ended::of(bounded(demo, &alone).output().expect("timeout runs"));
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
+}
+
 #[test]
 fn the_demo_shows_an_honest_campaign_and_a_lying_one() {
     let bench = Bench::new(USUAL, WORK, JUDGE);
-    let ended = bench.ask(&["demo"]);
+    let ended = Ended::of(bounded(bench.desk(&["demo"]), &[]).output().expect("timeout runs"));
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
     for words in ["fix       US-001", "COMPLETE  ", "BLOCKED  ", "UPHELD  the honest campaign"] {
         assert!(ended.out.contains(words), "{words}:\n{}", ended.out);

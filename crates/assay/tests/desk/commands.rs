@@ -44,6 +44,26 @@ fn every_command_speaks_to_programs() {
 }
 
 #[test]
+fn a_question_and_its_answer_are_told_to_programs() {
+    let asks = "if [ -e \"$(dirname $0)/asked\" ]; then verdict \"$good\"; else verdict \"$good\" \
+                true ',\"question\":\"is 1 right?\"'; fi";
+    let bench = Bench::new(PATIENT, WORK, asks);
+    let engine = bench.engine();
+    let args = ["run", "small", "--worker", &engine, "--verifier", &engine];
+    let resume = ["resume", "small", "--answer", "it is", "--by", "Edsger"];
+    let early = bench.ask(&[&resume[..], &["--format", "json"]].concat());
+    assert_eq!((early.code, early.out.as_str()), (Some(64), ""), "{}", early.err);
+    assert_eq!(bench.ask(&args).code, Some(2));
+    bench.write(".assay/desk/small/asked", "");
+    let last = json(&bench, &resume);
+    assert_eq!(last["event"]["kind"], "ended", "{last}");
+    assert_eq!(bench.status()["phase"], "COMPLETE", "{last}");
+    let log = bench.ask(&["log", "small", "--format", "json"]).out;
+    let said = log.lines().find(|line| line.contains("\"kind\":\"answered\"")).expect("an answer");
+    assert!(said.contains("Edsger") && said.contains("it is"), "{said}");
+}
+
+#[test]
 fn the_help_names_every_command() {
     let bench = Bench::new(USUAL, WORK, JUDGE);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));

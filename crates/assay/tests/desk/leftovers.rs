@@ -54,7 +54,7 @@ const PLANT: &str = r#"work
 { echo 'mkdir -p ev/objects/info ev/refs/heads ev/info'
   echo 'cp .git/objects/info/alternates ev/objects/info/'
   echo 'printf "[core]\n\trepositoryformatversion = 0\n[filter \"x\"]\n" > ev/config'
-  echo 'printf "\tsmudge = \"touch $HOME/marker; cat\"\n" >> ev/config'
+  echo 'printf "\tsmudge = \"touch '$HOME'/marker; cat\"\n" >> ev/config'
   echo 'echo "* filter=x" > ev/info/attributes'
   echo '{ mkdir -p $(seq -f .git/l%g/x 300); chmod 000 $(seq -f .git/l%g 300); } 2> /dev/null'
   echo 'echo ../ev > .git/commondir; rm .git/index'

@@ -186,24 +186,24 @@ const LIES: &[Lie] = &[
     )),
     unconfined(worker(
         "a test that sets up the Leader's cargo",
-        "work; sed -i '1a mkdir -p \"$HOME/.cargo\"; echo x > \"$HOME/.cargo/config.toml\"' \
-         t/1.sh; commit; sign",
+        "work; sed -i \"1a mkdir -p $HOME/.cargo; echo x > $HOME/.cargo/config.toml\" t/1.sh; \
+         commit; sign",
         &["config.toml was made"],
     )),
     unwatched(unconfined(Lie {
         verifier: "verdict \"$good\"; : > \"$HOME/seen\"",
         ..worker(
             "a test that sets up the Leader's cargo when no agent comes any more",
-            "work; sed -i '1a [ ! -e \"$HOME/seen\" ] || { mkdir -p \"$HOME/.cargo\"; echo x > \
-             \"$HOME/.cargo/config.toml\"; }' t/1.sh; commit; sign",
+            "work; sed -i \"1a [ ! -e $HOME/seen ] || { mkdir -p $HOME/.cargo; echo x > \
+             $HOME/.cargo/config.toml; }\" t/1.sh; commit; sign",
             &["config.toml was made"],
         )
     })),
     unwatched(unconfined(worker(
         "a test that sets up the Leader's cargo, and a program that takes it away",
-        "work; sed -i 's/^exit/[ ! -e n1 ] || { mkdir -p \"$HOME\\/.cargo\"; echo x > \
-         \"$HOME\\/.cargo\\/config.toml\"; }\\nexit/' t/1.sh; sed -i '1a rm -f \
-         \"$HOME/.cargo/config.toml\"' n1; commit; sign",
+        "work; sed -i \"s|^exit|[ ! -e n1 ] \\|\\| { mkdir -p $HOME/.cargo; echo x > \
+         $HOME/.cargo/config.toml; }\\nexit|\" t/1.sh; sed -i \"1a rm -f \
+         $HOME/.cargo/config.toml\" n1; commit; sign",
         &["config.toml was made"],
     ))),
     unconfined(worker(
@@ -215,7 +215,7 @@ const LIES: &[Lie] = &[
         verifier: "verdict \"$good\"; : > \"$HOME/seen\"",
         ..worker(
             "a suite that fails as soon as it was looked at",
-            "work; sed -i '1i [ ! -e \"$HOME/seen\" ] || exit 1' t/all; commit; sign",
+            "work; sed -i \"1i [ ! -e $HOME/seen ] || exit 1\" t/all; commit; sign",
             &["cited exit code 0, ran with 1"],
         )
     }),

@@ -3,6 +3,7 @@
 
 mod adapters;
 mod amends;
+mod around;
 mod beside;
 mod commands;
 mod crash;

@@ -33,7 +33,7 @@ fn results_are_not_read_and_not_removed_through_a_link() {
     let (honest, _) = campaign(WORK);
     assert_eq!(honest.code, Some(0), "{}\n{}", honest.out, honest.err);
     let links =
-        "work; echo 'echo 2' > n1; echo 'rm -rf out; ln -s \"$HOME\" out' >> t/lib; commit; sign";
+        "work; echo 'echo 2' > n1; echo \"rm -rf out; ln -s $HOME out\" >> t/lib; commit; sign";
     let (lying, precious) = campaign(links);
     assert_ne!(lying.code, Some(0), "{}\n{}", lying.out, lying.err);
     assert!(lying.out.contains("`prints 1` does not exist or did not run"), "{}", lying.out);
