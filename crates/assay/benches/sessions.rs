@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 const CLIENTS: usize = 64;
 const SINGLE_COMMITS: usize = 300;
 const GROUP_COMMITS: usize = 150;
-/// What a request with an event writes: the event, the state, the answer, and when to forget it.
-const REQUEST_VALUES: [usize; 4] = [150, 450, 350, 4];
+/// What a request with an event writes: the event, the state, the answer, and until when it counts.
+const REQUEST_VALUES: [usize; 4] = [150, 450, 350, 13];
 /// Events in one request: the least, and what a client has that collects some.
 const EVENTS_AT_ONCE: [usize; 2] = [1, 10];
 const ANSWER_TIME: Duration = Duration::from_secs(4);
@@ -148,7 +148,7 @@ fn appends(server: &Server, sessions: &[String], events: usize, answers: f64) ->
 }
 
 /// The rows of each request that appended so many events, as they are in the store of a server:
-/// events, state, answer, and when to forget it; in the order in which they were written.
+/// events, state, answer, and until when it counts; in the order in which they were written.
 fn rows_of_requests(data: &Path, events: usize) -> Vec<Vec<Pair>> {
     let mut store = SqliteStore::open(data).expect("the server's");
     let mut all = |folder: &str| {
@@ -165,12 +165,9 @@ fn rows_of_requests(data: &Path, events: usize) -> Vec<Vec<Pair>> {
     let logs: HashMap<String, Vec<u8>> = all("events").into_iter().collect();
     let events_by_id: HashMap<&str, &String> =
         logs.keys().map(|key| (key.rsplit('/').next().unwrap_or(key), key)).collect();
-    let forget: HashMap<String, String> = all("forget")
-        .into_iter()
-        .filter_map(|(key, _)| Some((key.splitn(3, '/').nth(2)?.to_string(), key.clone())))
-        .collect();
+    let until: HashMap<String, Vec<u8>> = all("requests").into_iter().collect();
     let mut requests = Vec::new();
-    for (key, value) in all("requests") {
+    for (key, value) in all("answers") {
         let kept: Value = serde_json::from_slice(&value).expect("JSON");
         let answer = kept["answer"]["Ok"].as_str().unwrap_or("{}");
         let answer: Value = serde_json::from_str(answer).expect("JSON");
@@ -192,7 +189,9 @@ fn rows_of_requests(data: &Path, events: usize) -> Vec<Vec<Pair>> {
             .map(|at| (at.clone(), logs[at].clone()))
             .collect();
         rows.push((state.clone(), states[&state].clone()));
-        rows.push((forget[&key].clone(), b"null".to_vec()));
+        let name = key.splitn(3, '/').nth(2).expect("behind the time");
+        let at = format!("requests/{name}");
+        rows.push((at.clone(), until[&at].clone()));
         rows.push((key, value));
         requests.push((ids[0].to_string(), rows));
     }

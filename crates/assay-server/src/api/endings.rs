@@ -1,5 +1,6 @@
 //! How sessions end, and how they are taken up again: archive, delete, restart.
 
+use super::idempotency::forget;
 use super::remains::{clear, leave};
 use super::reply::Reply;
 use super::serve::{App, Call};
@@ -65,7 +66,7 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
             }
             unit.transaction.delete(uses(&key, &record));
             if let Some(made_by) = record.made_by {
-                unit.transaction.delete(made_by);
+                forget(unit, made_by)?;
             }
             Ok((json!({"id": key.id, "type": "session_deleted"}), outputs))
         })

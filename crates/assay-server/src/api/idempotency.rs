@@ -6,12 +6,18 @@
 //! writes; so there is no moment at which one is there without the other, and two at once are one
 //! after the other. Errors of clients (4xx) are answers too. Errors of the server are none: nothing
 //! was written then, and the same key may be tried again.
+//!
+//! Keys come in no order, and each is a page of the store here or there. So what stands at a key is
+//! short: until when it counts. Answers stand in the order in which they are forgotten, which is
+//! that in which they were written.
 
 use super::serve::Call;
 use crate::error::ApiError;
 use crate::names::now_ms;
 use crate::store::{Reader, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -22,11 +28,14 @@ const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 const FORGET_AT_ONCE: usize = 100;
 const FORGET_EVERY_MS: u64 = 20;
 const KEY_BYTES_MAX: usize = 255;
+/// Of a hash in a key of the store. Who looks for two that share them, for as long as that takes,
+/// finds that his own workspace takes one key for the other.
+const NAME_BYTES: usize = 16;
 
 /// A key of a client, with what it is used for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guard {
-    /// Where the answer is kept.
+    /// Where it stands until when the key counts.
     at: String,
     /// What was asked, byte by byte.
     fingerprint: String,
@@ -35,14 +44,13 @@ pub struct Guard {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     fingerprint: String,
-    expires_ms: u64,
     answer: Result<String, ApiError>,
 }
 
 /// The folder of all keys that were used on one path. Paths are as long as clients like; keys of
 /// stores are not.
 pub fn keys_of_path(workspace: &str, path: &str) -> String {
-    format!("{}/{workspace}/{}", folder::REQUESTS, hex(&[path.as_bytes()]))
+    format!("{}/{workspace}/{}", folder::REQUESTS, name(path.as_bytes()))
 }
 
 /// Reads the header, if there is one.
@@ -58,12 +66,13 @@ pub fn guard(call: &Call, body: &[u8]) -> Result<Option<Guard>, ApiError> {
         return Err(ApiError::invalid(what));
     }
     let path = keys_of_path(&call.workspace, &call.path);
-    let fingerprint = hex(&[b"POST\n", call.path.as_bytes(), b"\n", body]);
-    Ok(Some(Guard { at: format!("{path}/{}", hex(&[key])), fingerprint }))
+    let asked = hash(&[b"POST\n", call.path.as_bytes(), b"\n", body]);
+    let fingerprint = URL_SAFE_NO_PAD.encode(asked);
+    Ok(Some(Guard { at: format!("{path}/{}", name(key)), fingerprint }))
 }
 
 impl Guard {
-    /// Where the answer is kept: it goes with what was made.
+    /// Where the key stands: it goes with what was made.
     pub fn at(&self) -> String {
         self.at.clone()
     }
@@ -75,15 +84,36 @@ impl Guard {
 /// If the store cannot be read.
 pub async fn is_answered(reader: &Reader, guard: Option<&Guard>) -> Result<bool, ApiError> {
     let Some(guard) = guard else { return Ok(false) };
-    let kept: Option<Kept> = reader.get(guard.at.clone()).await?;
-    Ok(kept.is_some_and(|kept| kept.expires_ms > now_ms()))
+    let expires_ms: Option<u64> = reader.get(guard.at.clone()).await?;
+    Ok(expires_ms.is_some_and(|expires_ms| expires_ms > now_ms()))
 }
 
-fn hex(parts: &[&[u8]]) -> String {
+fn hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
-    let digit = |four: u8| char::from_digit(u32::from(four), 16).expect("four bits");
-    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    hash.finalize().into()
+}
+
+fn name(of: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(&hash(&[of])[..NAME_BYTES])
+}
+
+/// Where the answer to a key stands that counts until then.
+fn answer_at(at: &str, expires_ms: u64) -> String {
+    let key = at.split_once('/').map_or(at, |(_, key)| key);
+    format!("{}/{expires_ms:020}/{key}", folder::ANSWERS)
+}
+
+/// Forgets a key and its answer.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn forget(unit: &mut Unit, at: String) -> Result<(), ApiError> {
+    if let Some(expires_ms) = unit.get::<u64>(&at)? {
+        unit.transaction.delete(answer_at(&at, expires_ms));
+        unit.transaction.delete(at);
+    }
+    Ok(())
 }
 
 /// Does `work`, unless the key says that it was done. The answer is JSON.
@@ -100,9 +130,11 @@ pub fn once(
     if unit.may_forget(now, FORGET_EVERY_MS) {
         forget_some(unit, now)?;
     }
-    if let Some(kept) = unit.get::<Kept>(&guard.at)?
-        && kept.expires_ms > now
+    if let Some(expires_ms) = unit.get::<u64>(&guard.at)?
+        && expires_ms > now
     {
+        let kept: Option<Kept> = unit.get(&answer_at(&guard.at, expires_ms))?;
+        let kept = kept.ok_or_else(ApiError::internal)?;
         if kept.fingerprint == guard.fingerprint {
             return Ok(kept.answer);
         }
@@ -118,23 +150,24 @@ pub fn once(
         Err(_) => unit.roll_back(before),
     }
     let fingerprint = guard.fingerprint.clone();
-    let kept = Kept { fingerprint, expires_ms: now + KEPT_MS, answer };
-    unit.put(guard.at.clone(), &kept)?;
-    unit.put(format!("{}/{:020}/{}", folder::FORGET, kept.expires_ms, guard.at), &())?;
+    let (kept, expires_ms) = (Kept { fingerprint, answer }, now + KEPT_MS);
+    unit.put(guard.at.clone(), &expires_ms)?;
+    unit.put(answer_at(&guard.at, expires_ms), &kept)?;
     Ok(kept.answer)
 }
 
 /// Forgets a few answers that are too old, so that nobody has to come by and do it.
 fn forget_some(unit: &mut Unit, now: u64) -> Result<(), ApiError> {
     let range = KeyRange {
-        from: format!("{}/", folder::FORGET),
-        to: format!("{}/{now:020}", folder::FORGET),
+        from: format!("{}/", folder::ANSWERS),
+        to: format!("{}/{now:020}", folder::ANSWERS),
         order: Order::Ascending,
     };
     for (key, _) in unit.transaction.scan(&range, FORGET_AT_ONCE)? {
-        let at = key.splitn(3, '/').nth(2).unwrap_or_default().to_string();
-        let is_old = |kept: &Kept| kept.expires_ms <= now;
-        if unit.get::<Kept>(&at)?.as_ref().is_some_and(is_old) {
+        let at = key.splitn(3, '/').nth(2).unwrap_or_default();
+        let at = format!("{}/{at}", folder::REQUESTS);
+        // It may have been used again since.
+        if unit.get::<u64>(&at)?.is_some_and(|expires_ms| expires_ms <= now) {
             unit.transaction.delete(at);
         }
         unit.transaction.delete(key);
@@ -160,13 +193,21 @@ mod tests {
             let answer = once(unit, Some(&guard(what)), |_| Ok(gives.to_string()));
             answer.and_then(|answer| answer)
         };
-        let kept = |unit: &mut Unit| unit.get::<Kept>("requests/w/p/k").expect("read");
+        let at = "requests/w/p/k";
+        let expires = |unit: &mut Unit| unit.get::<u64>(at).expect("read");
+        let kept = |unit: &mut Unit| {
+            let answers = KeyRange::below(folder::ANSWERS, Order::Ascending);
+            unit.transaction.scan(&answers, 10).expect("read").len()
+        };
         let age = |unit: &mut Unit, expires_ms: u64| {
-            let kept = kept(unit).expect("kept");
-            unit.put("requests/w/p/k".into(), &Kept { expires_ms, ..kept }).expect("collected");
+            let before = answer_at(at, expires(unit).expect("kept"));
+            let answer: Kept = unit.get(&before).expect("read").expect("kept");
+            forget(unit, at.to_string()).expect("read");
+            unit.put(at.into(), &expires_ms).expect("collected");
+            unit.put(answer_at(at, expires_ms), &answer).expect("collected");
         };
         assert_eq!(ask(&mut unit, "a", "1"), Ok("1".to_string()));
-        let left = kept(&mut unit).expect("kept").expires_ms - now_ms();
+        let left = expires(&mut unit).expect("kept") - now_ms();
         assert!(left <= KEPT_MS && left > KEPT_MS - 60_000, "{left}");
         assert_eq!(ask(&mut unit, "a", "2"), Ok("1".to_string()), "done once");
         assert_eq!(ask(&mut unit, "b", "3").map_err(|error| error.status), Err(400));
@@ -175,9 +216,15 @@ mod tests {
         age(&mut unit, now_ms() - 1);
         assert_eq!(ask(&mut unit, "b", "5"), Ok("5".to_string()), "also for something else");
         // What is old goes by itself, and what was used again since does not.
+        assert_eq!(kept(&mut unit), 2);
         forget_some(&mut unit, now_ms() + KEPT_MS / 2).expect("read");
-        assert!(kept(&mut unit).is_some());
+        assert_eq!((expires(&mut unit).is_some(), kept(&mut unit)), (true, 1));
+        assert_eq!(ask(&mut unit, "b", "6"), Ok("5".to_string()));
         forget_some(&mut unit, now_ms() + 2 * KEPT_MS).expect("read");
-        assert!(kept(&mut unit).is_none());
+        assert_eq!((expires(&mut unit), kept(&mut unit)), (None, 0));
+        // What a session made goes with it at once.
+        assert_eq!(ask(&mut unit, "b", "7"), Ok("7".to_string()));
+        forget(&mut unit, at.to_string()).expect("read");
+        assert_eq!((expires(&mut unit), kept(&mut unit)), (None, 0));
     }
 }

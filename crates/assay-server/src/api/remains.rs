@@ -4,7 +4,7 @@
 //! it is to be taken away. A long log would be one large commit, and keep everybody else waiting
 //! for it; so pieces are commits of their own, and who stops between two goes on at the next start.
 
-use super::idempotency::keys_of_path;
+use super::idempotency::{forget, keys_of_path};
 use crate::error::ApiError;
 use crate::log::log;
 use crate::store::{Kernel, Reader, SessionKey, Unit, folder};
@@ -38,20 +38,19 @@ pub async fn clear(kernel: &Kernel, key: &SessionKey) -> Result<(), ApiError> {
 
 /// Whether this was all.
 fn clear_piece(unit: &mut Unit, key: &SessionKey) -> Result<bool, ApiError> {
-    let path = format!("/v1/sessions/{}/events", key.id);
-    let folders = [
-        key.at(folder::EVENTS),
-        key.at(folder::MEMORY),
-        key.at(folder::CLOSED),
-        keys_of_path(&key.workspace, &path),
-    ];
+    let answered = keys_of_path(&key.workspace, &format!("/v1/sessions/{}/events", key.id));
+    let folders =
+        [key.at(folder::EVENTS), key.at(folder::MEMORY), key.at(folder::CLOSED), answered.clone()];
     let mut left = PIECE;
     for folder in folders {
         let range = KeyRange::below(&folder, Order::Ascending);
         let pairs = unit.transaction.scan(&range, left)?;
         left -= pairs.len();
         for (at, _) in pairs {
-            unit.transaction.delete(at);
+            match at.starts_with(&answered) {
+                true => forget(unit, at)?,
+                false => unit.transaction.delete(at),
+            }
         }
         if left == 0 {
             return Ok(false);
@@ -85,7 +84,7 @@ pub async fn clear_all(kernel: Kernel, reader: Reader) {
 mod tests {
     use super::*;
     use crate::store::Stubborn;
-    use assay_ledger::keyed::{SqliteStore, Store};
+    use assay_ledger::keyed::{SqliteStore, Store, Writes};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
@@ -108,12 +107,17 @@ mod tests {
             format!("{}/1/1", one.at(folder::MEMORY)),
             format!("{}/x", one.at(folder::CLOSED)),
             one.at(folder::CLOSED_COUNT),
-            format!("{}/x", keys_of_path("w", path)),
             format!("{}/x", two.at(folder::EVENTS)),
             format!("{}/x", three.at(folder::EVENTS)),
         ];
-        let pairs = events.chain(others).map(|at| (at, Some(b"null".to_vec())));
-        store.commit(&pairs.collect()).expect("written");
+        let mut pairs: Writes =
+            events.chain(others).map(|at| (at, Some(b"null".to_vec()))).collect();
+        // A key, and the answer that counts until then.
+        let at = format!("{}/x", keys_of_path("w", path));
+        let (_, name) = at.split_once('/').expect("a folder");
+        pairs.insert(format!("answers/{:020}/{name}", 7), Some(b"null".to_vec()));
+        pairs.insert(at, Some(b"7".to_vec()));
+        store.commit(&pairs).expect("written");
         let (effects, _nobody) = tokio::sync::mpsc::unbounded_channel();
         let stubborn = Stubborn { store: open(), refuses: Arc::new(AtomicBool::new(false)) };
         let refuses = stubborn.refuses.clone();
@@ -126,7 +130,7 @@ mod tests {
         let is_all = runtime.block_on(kernel.run(move |unit| clear_piece(unit, &wanted)));
         assert_eq!(is_all, Ok(false));
         let count = |store: &mut SqliteStore| store.scan(&all(), 10_000).expect("read").len();
-        assert_eq!(count(&mut store), 2 * PIECE + 8);
+        assert_eq!(count(&mut store), 2 * PIECE + 9);
         // What stops in the middle is taken up.
         refuses.store(true, std::sync::atomic::Ordering::SeqCst);
         runtime.block_on(clear(&kernel, &one)).expect_err("the disk says no");

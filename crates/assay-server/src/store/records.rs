@@ -24,10 +24,10 @@ pub mod folder {
     pub const ACTIVE: &str = "active";
     /// The logs: `events/WORKSPACE/SESSION/EVENT`.
     pub const EVENTS: &str = "events";
-    /// Requests that must not happen twice: `requests/WORKSPACE/HASH OF PATH/HASH OF KEY`.
+    /// Until when requests must not happen twice: `requests/WORKSPACE/HASH OF PATH/HASH OF KEY`.
     pub const REQUESTS: &str = "requests";
-    /// The same by when they are forgotten: `forget/TIME/…`.
-    pub const FORGET: &str = "forget";
+    /// How they were answered: `answers/THEN/WORKSPACE/HASH OF PATH/HASH OF KEY`.
+    pub const ANSWERS: &str = "answers";
     /// Files that were uploaded.
     pub const FILES: &str = "files";
     /// Vaults.

@@ -59,11 +59,17 @@ fn take<'a>(bytes: &mut &'a [u8], length: u32) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::ops::Range;
+
+    fn some_writes(count: Range<usize>) -> impl Strategy<Value = Writes> {
+        let value = prop::option::of(any::<Vec<u8>>());
+        prop::collection::btree_map(".{1,20}", value, count)
+    }
 
     proptest! {
         #[test]
         fn what_was_encoded_is_decoded(
-            writes in prop::collection::btree_map(".{0,20}", prop::option::of(any::<Vec<u8>>()), 0..20),
+            writes in some_writes(0..20),
         ) {
             let decoded = decode(&encode(&writes)).map(Writes::from_iter);
             prop_assert_eq!(decoded, Some(writes));
@@ -71,7 +77,7 @@ mod tests {
 
         #[test]
         fn a_row_that_was_cut_is_no_other_row(
-            writes in prop::collection::btree_map(".{1,20}", prop::option::of(any::<Vec<u8>>()), 1..9),
+            writes in some_writes(1..9),
             cut in any::<prop::sample::Index>(),
         ) {
             let bytes = encode(&writes);

@@ -1,8 +1,8 @@
 //! What is said to SQLite.
 
 /// The pairs, but for what the journal says.
-pub(super) const PAIRS: &str = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, \
-     WITHOUT ROWID";
+pub(super) const PAIRS: &str = "CREATE TABLE IF NOT EXISTS pairs \
+     (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID";
 /// What was written together since the last move to the pairs.
 pub(super) const JOURNAL: &str =
     "CREATE TABLE journal (seq INTEGER PRIMARY KEY, writes BLOB NOT NULL) STRICT";
@@ -10,8 +10,8 @@ pub(super) const JOURNAL: &str =
 pub(super) const MOVED: &str = "CREATE TABLE moved (through INTEGER NOT NULL) STRICT";
 pub(super) const NOTHING_MOVED: &str = "INSERT INTO moved (through) VALUES (0)";
 /// What others have done since a row: how far they have moved it, and what they have written.
-pub(super) const NEWS: &str = "SELECT through AS seq, NULL AS key, NULL AS value FROM moved UNION ALL \
-     SELECT seq, NULL, writes FROM journal WHERE seq > ?";
+pub(super) const NEWS: &str = "SELECT through AS seq, NULL AS key, NULL AS value FROM moved \
+     UNION ALL SELECT seq, NULL, writes FROM journal WHERE seq > ?";
 pub(super) const APPEND: &str = "INSERT INTO journal (seq, writes) VALUES (?, ?)";
 pub(super) const CUT: &str = "DELETE FROM journal WHERE seq <= ?";
 pub(super) const MARK: &str = "UPDATE moved SET through = max(through, ?)";
