@@ -21,7 +21,8 @@ pub enum Listed {
     Sources(Sources),
 }
 
-/// Names of tests, and how many tests have each: one name can stand in several binaries or packages.
+/// Names of tests, and how many tests have each: one name can stand in several binaries or in
+/// several packages.
 pub type Names = BTreeMap<String, usize>;
 
 /// What test files say, as far as it can be the name of a test.

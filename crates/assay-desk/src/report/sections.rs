@@ -128,7 +128,8 @@ pub(super) fn worker(text: &mut String, events: &[Recorded]) {
     _ = writeln!(
         text,
         "- {} Workers, {claims} claims with a commit [leader]\n- RED seen: {} [leader]\n- tests \
-         made to fail, and heard: {} [leader]\n- scope kept: {} [git]\n- tests not weakened: {} [git]",
+         made to fail, and heard: {} [leader]\n- scope kept: {} [git]\n- tests not weakened: {} \
+         [git]",
         workers.len(),
         count(&Step::Red),
         count(&Step::Sabotage),

@@ -25,8 +25,8 @@ pub(super) fn read(text: &str) -> Results {
     results
 }
 
-/// `PASS [ 0.004s] (1/2) package::binary name`: the name is the last word. What did not pass is said
-/// again at the end.
+/// `PASS [ 0.004s] (1/2) package::binary name`: the name is the last word. What did not pass is
+/// said again at the end.
 pub(super) fn read_nextest(text: &str) -> Results {
     let (mut results, mut seen) = (Results::default(), BTreeSet::new());
     for line in text.lines() {

@@ -42,6 +42,14 @@ fn a_test_fails_before_it_does_anything() {
             "t::case_1",
             format!("#[rstest]\n#[case(1)]\nfn t(#[case] a: u8) {{ {FAILS} }}"),
         ),
+    ] {
+        assert_eq!(spoiled(path, text, name), Some(wanted), "{text}");
+    }
+}
+
+#[test]
+fn so_it_does_in_other_languages() {
+    for (path, text, name, wanted) in [
         (
             "a.py",
             "class A:\n\t@x\n\tdef t(self):\n\t\t'doc'\n\t\ty()\n",

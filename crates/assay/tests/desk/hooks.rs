@@ -2,7 +2,7 @@
 //! to hold, and what is tested knows that it is. Nothing of it is believed; without it the same
 //! campaigns complete (`listing`, `beside`).
 
-use super::{beside, listing};
+use super::{Bench, USUAL, Wish, beside, listing};
 
 /// Lies in Python, each besides what an honest Worker writes, and what is said about it.
 const PYTHON: [(&str, &str, &str); 5] = [
@@ -130,5 +130,21 @@ fn tests_of_rust_that_cannot_fail_show_nothing() {
         let lying = beside::campaign("MEDIUM", module, &files);
         assert!(matches!(lying.code, Some(1 | 2)), "{name}: {}\n{}", lying.out, lying.err);
         assert!(lying.out.contains(said), "{name}: {}\n{}", lying.out, lying.err);
+    }
+}
+
+const PATIENT: Wish = Wish { limits: "iterations = 1\nidle_seconds = 60", ..USUAL };
+
+#[test]
+fn of_several_tests_of_one_name_all_have_to_fail_without_the_work() {
+    let twice = "work; sed -i \"s/^check 'prints 1'.*/&\\ncheck 'prints 1' 1 1/\" t/1.sh; commit; \
+                 sign";
+    for (worker, code) in [("work; commit; sign", 0), (twice, 2)] {
+        let ended = Bench::new(PATIENT, worker, "verdict \"$good\"").run(&[]);
+        assert_eq!(ended.code, Some(code), "{}\n{}", ended.out, ended.err);
+        let said = "is the name of several tests, and one of them passes without the work";
+        assert_eq!(ended.out.contains(said), code == 2, "{}", ended.out);
+        // Tests of shells cannot be made to fail, and nobody is told otherwise.
+        assert!(ended.out.contains("0 of 3 mapped tests were made to fail"), "{}", ended.out);
     }
 }

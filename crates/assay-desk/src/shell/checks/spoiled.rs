@@ -56,6 +56,9 @@ impl Leader<'_> {
         outcome.findings.extend(sabotage::heard(&tests, &found, &all));
         let (heard, of) = (found.len(), names.len());
         outcome.note = format!("{heard} of {of} mapped tests were made to fail, and did");
+        if heard < of {
+            outcome.note.push_str("; the others stand in no test file that can be read");
+        }
         Ok(outcome)
     }
 
