@@ -215,6 +215,8 @@ pub enum Step {
     Kept,
     /// Mapped tests exist, ran, passed, and are enough (GREEN, IL-4, IL-5), for a story.
     Tests(String),
+    /// Mapped tests that are made to fail are said to fail.
+    Sabotage,
     /// The same tests fail without the work (RED); at the end those of all stories, as they are
     /// then.
     Red,

@@ -127,6 +127,7 @@ impl Facts {
             let passed = |step: Step| {
                 self.checks.get(&(scope.clone(), step)).is_some_and(|(_, passed)| *passed)
             };
+            want(passed(Step::Sabotage), format!("tests of {id} that were made to fail"));
             want(all_existing(story) || passed(Step::Red), format!("RED proof of {id}"));
             let critical = story.risk == Risk::Critical;
             want(!critical || passed(Step::Mutation), format!("mutation evidence of {id}"));
@@ -143,6 +144,7 @@ impl Facts {
         want(final_check(Step::Gaming), "no test got weaker".to_string());
         want(final_check(Step::Suite), format!("the suite at {}", at.tree));
         want(final_check(Step::Kept), format!("tests from before at {}", at.tree));
+        want(final_check(Step::Sabotage), format!("tests made to fail at {}", at.tree));
         let red = contract.stories.iter().all(all_existing) || final_check(Step::Red);
         want(red, format!("RED proof at {}", at.tree));
         want(!self.tampered, "protected files are unchanged".to_string());

@@ -5,6 +5,7 @@
 //! down together with the evidence. None of them can be talked into a pass: an empty result is a
 //! finding like any other.
 
+pub mod asked;
 pub mod beside;
 pub mod citations;
 pub mod diff;
@@ -13,8 +14,11 @@ pub mod glob;
 pub mod hunks;
 pub mod kept;
 pub mod listing;
+pub mod manifests;
 pub mod mutants;
+pub mod sabotage;
 pub mod scope;
+pub mod shadowed;
 pub mod symbols;
 pub mod tests;
 pub mod weaker;

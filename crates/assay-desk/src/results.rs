@@ -37,34 +37,76 @@ pub enum Status {
 /// Tests by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Results {
-    tests: BTreeMap<String, Status>,
+    tests: BTreeMap<String, Ended>,
+}
+
+/// How the tests of one name ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ended {
+    worst: Status,
+    /// How many there are: one name can stand in several binaries, packages or files.
+    times: usize,
+    /// How many of them passed.
+    passed: usize,
 }
 
 impl Results {
-    /// Notes a test. One that ran several times has its worst outcome.
+    /// Notes a test. Of several of one name the worst outcome is that of the name.
     pub fn add(&mut self, name: impl Into<String>, status: Status) {
-        if self.tests.len() < TESTS_MAX {
-            let name = name.into();
-            let entry = self.tests.entry(name).or_insert(status);
-            *entry = (*entry).max(status);
+        self.note(name.into(), status, 1);
+    }
+
+    /// Notes what is said again of a test that was noted: it is no second one.
+    pub fn again(&mut self, name: impl Into<String>, status: Status) {
+        self.note(name.into(), status, 0);
+    }
+
+    fn note(&mut self, name: String, status: Status, more: usize) {
+        let passes = usize::from(status == Status::Passed);
+        if let Some(ended) = self.tests.get_mut(&name) {
+            ended.worst = ended.worst.max(status);
+            ended.times += more;
+            ended.passed += more * passes;
+            // The one that is spoken of may be the one that passed.
+            ended.passed = ended.passed.min(ended.times - usize::from(passes == 0));
+        } else if self.tests.len() < TESTS_MAX {
+            self.tests.insert(name, Ended { worst: status, times: 1, passed: passes });
         }
     }
 
-    /// All tests of another run besides.
+    /// All tests of another run besides. The same name in both is the same test.
     pub fn extend(&mut self, other: Results) {
-        for (name, status) in other.tests {
-            self.add(name, status);
+        for (name, new) in other.tests {
+            let Some(old) = self.tests.get_mut(&name) else {
+                if self.tests.len() < TESTS_MAX {
+                    self.tests.insert(name, new);
+                }
+                continue;
+            };
+            old.worst = old.worst.max(new.worst);
+            old.times = old.times.max(new.times);
+            old.passed = old.passed.min(new.passed);
         }
     }
 
     /// How a test ended, by its full name.
     pub fn status(&self, name: &str) -> Option<Status> {
-        self.tests.get(name).copied()
+        self.tests.get(name).map(|ended| ended.worst)
+    }
+
+    /// How many tests of a name there are.
+    pub fn times(&self, name: &str) -> usize {
+        self.tests.get(name).map_or(0, |ended| ended.times)
+    }
+
+    /// How many tests of a name passed.
+    pub fn passed(&self, name: &str) -> usize {
+        self.tests.get(name).map_or(0, |ended| ended.passed)
     }
 
     /// How many ran.
     pub fn executed(&self) -> usize {
-        self.tests.values().filter(|status| **status != Status::Skipped).count()
+        self.tests.values().filter(|ended| ended.worst != Status::Skipped).count()
     }
 
     /// Names of those that were skipped.
@@ -74,13 +116,14 @@ impl Results {
 
     /// Names of those that ended like this.
     pub fn of(&self, wanted: Status) -> impl Iterator<Item = &str> {
-        let own = self.tests.iter().filter(move |(_, status)| **status == wanted);
+        let own = self.tests.iter().filter(move |(_, ended)| ended.worst == wanted);
         own.map(|(name, _)| name.as_str())
     }
 
-    /// In numbers.
+    /// In numbers; tests of one name count as one.
     pub fn counts(&self) -> Counts {
-        let count = |wanted| self.tests.values().filter(|status| **status == wanted).count() as u64;
+        let count =
+            |wanted| self.tests.values().filter(|ended| ended.worst == wanted).count() as u64;
         Counts {
             passed: count(Status::Passed),
             failed: count(Status::Failed),

@@ -305,7 +305,7 @@ pub(crate) fn final_steps(contract: &Contract) -> Vec<Step> {
         steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
         steps.push(Step::Tests(story.id.clone()));
     }
-    steps.extend([Step::Suite, Step::Kept]);
+    steps.extend([Step::Suite, Step::Kept, Step::Sabotage]);
     if !contract.stories.iter().all(all_existing) {
         steps.push(Step::Red);
     }
@@ -316,7 +316,7 @@ pub(crate) fn final_steps(contract: &Contract) -> Vec<Step> {
 pub(crate) fn story_steps(story: &crate::contract::Story) -> Vec<Step> {
     let mut steps = vec![Step::Claim, Step::Scope, Step::Gaming];
     steps.extend(story.commands().into_iter().map(|(name, _)| Step::Command(name)));
-    steps.push(Step::Tests(story.id.clone()));
+    steps.extend([Step::Tests(story.id.clone()), Step::Sabotage]);
     if !all_existing(story) {
         steps.push(Step::Red);
     }

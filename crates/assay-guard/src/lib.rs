@@ -32,6 +32,7 @@ pub mod report;
 pub mod repository;
 pub mod rules;
 pub mod scan;
+pub mod spoil;
 mod syntax;
 pub mod tla;
 pub mod tree;

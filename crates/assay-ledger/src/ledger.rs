@@ -1,11 +1,13 @@
 //! The writer.
 
+use crate::anew;
 use crate::blobs::{BlobRef, Blobs, sync_directory};
 use crate::chain::Tip;
 use crate::digest::Digest;
 use crate::error::{Break, LedgerError};
 use crate::event::{BLOBS_MAX, Entry, NewEvent, Seq, UnixMillis};
 use crate::head::{self, Head};
+use crate::header;
 use crate::lock::Lock;
 use crate::reader::runtime;
 use crate::seal::{self, Seal};
@@ -30,6 +32,8 @@ pub struct Ledger {
     head: Head,
     tip: Tip,
     state: State,
+    /// It was taken up without a seal.
+    unsealed: bool,
     /// Given up last, after the database was closed.
     _lock: Lock,
 }
@@ -63,6 +67,8 @@ impl Ledger {
         let lock = Lock::take(&directory.join(LOCK_NAME))?;
         let blobs = Blobs::of(directory);
         blobs.prepare()?;
+        anew::clear(directory)?;
+        let is_new = !directory.join(DATABASE_NAME).exists();
         let noted = noted_or_new(directory)?;
         let runtime = runtime(directory)?;
         // All of it says where it is broken; the seal alone says only that it is.
@@ -83,8 +89,12 @@ impl Ledger {
                 check(tip, &entries)?;
                 Some((tip, entries))
             }
-            Seal::Open => None,
+            Seal::Open => {
+                header::check(directory, noted.as_ref())?;
+                None
+            }
         };
+        let unsealed = sealed == Seal::Open && !is_new;
         // Before the database is opened to write: whoever closes it may move its log.
         let taken_off = seal::take_off(directory)?;
         let written = || -> Result<(Store, Tip, Vec<Entry>, Head), LedgerError> {
@@ -113,7 +123,8 @@ impl Ledger {
         };
         let (store, state) = (Some(store), State::Good);
         let directory = directory.to_path_buf();
-        let ledger = Ledger { directory, runtime, store, blobs, head, tip, state, _lock: lock };
+        let ledger =
+            Ledger { directory, runtime, store, blobs, head, tip, state, unsealed, _lock: lock };
         Ok(Opened { ledger, entries })
     }
 
@@ -209,14 +220,18 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         let Some(store) = self.store.take() else { return };
         let closed = self.runtime.block_on(store.close());
-        if closed.is_ok() && self.state == State::Good {
+        if closed.is_err() || self.state != State::Good {
+            return;
+        }
+        let built = || anew::build(&self.directory, &self.runtime, self.tip);
+        if !self.unsealed || matches!(built(), Ok(true)) {
             // What was acknowledged is durable already; without a seal it is open, which is true.
             let _is_sealed = seal::put_on(&self.directory);
         }
     }
 }
 
-async fn read_all(store: &mut Store) -> Result<(Tip, Vec<Entry>), LedgerError> {
+pub(crate) async fn read_all(store: &mut Store) -> Result<(Tip, Vec<Entry>), LedgerError> {
     let (mut tip, mut entries) = (Tip::START, Vec::new());
     store.read(&mut tip, |entry| entries.push(entry)).await?;
     Ok((tip, entries))

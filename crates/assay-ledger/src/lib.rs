@@ -30,6 +30,7 @@
 //!
 //! *Knows nothing of* what events mean, nor of the time: both are given.
 
+mod anew;
 mod blobs;
 mod canonical;
 mod chain;
@@ -37,6 +38,7 @@ mod digest;
 mod error;
 mod event;
 mod head;
+mod header;
 pub mod keyed;
 mod ledger;
 mod lock;

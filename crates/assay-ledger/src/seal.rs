@@ -83,7 +83,8 @@ impl TakenOff {
     }
 }
 
-fn has_log(directory: &Path) -> bool {
+/// Whether the log of a database has anything in it.
+pub(crate) fn has_log(directory: &Path) -> bool {
     std::fs::metadata(directory.join(LOG_NAME)).is_ok_and(|log| log.len() > 0)
 }
 

@@ -3,6 +3,7 @@
 use crate::chain::{Row, Tip};
 use crate::error::{Break, LedgerError};
 use crate::event::{Entry, blobs_text};
+use crate::head;
 use futures_util::TryStreamExt;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Row as _, SqliteConnection};
@@ -15,7 +16,7 @@ pub(crate) const DATABASE_NAME: &str = "ledger.sqlite";
 /// What SQLite calls its write-ahead log.
 pub(crate) const LOG_NAME: &str = "ledger.sqlite-wal";
 /// `ALed` in the header of the file: whose database this is.
-const APPLICATION_ID: i64 = 0x414c_6564;
+pub(crate) const APPLICATION_ID: i64 = 0x414c_6564;
 /// How long a statement may wait for another program that has the database locked.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 /// How many events are read at once.
@@ -93,8 +94,15 @@ impl Store {
         let path = self.directory.join(DATABASE_NAME);
         let is_new = (application_id, found) == (0, 0)
             && self.number("SELECT count(*) FROM sqlite_schema").await? == 0;
-        if is_new && access == Access::Write {
+        let head = head::read(&self.directory)?;
+        let has_events = matches!(&head, Some(Ok(tip)) if *tip != Tip::START);
+        if is_new && access == Access::Write && !has_events {
             return self.make().await;
+        }
+        if application_id != APPLICATION_ID && head.is_some() {
+            // Beside a head this was a ledger once, whatever it says now.
+            let what = format!("its application id is {application_id}, and `head` is there");
+            return Err(self.broken(Break::Database { what }));
         }
         if application_id != APPLICATION_ID {
             return Err(LedgerError::Foreign { path, application_id });

@@ -5,6 +5,7 @@ use crate::digest::Digest;
 use crate::error::LedgerError;
 use crate::event::Entry;
 use crate::head;
+use crate::header;
 use crate::ledger::{check_blobs, check_head, hash_at};
 use crate::reader::Reader;
 use crate::seal::{self, Seal};
@@ -34,12 +35,16 @@ pub struct Verified {
 /// # Errors
 /// [`LedgerError::Broken`] if it is not what was written; else if it cannot be read.
 pub fn verify(directory: &Path) -> Result<Verified, LedgerError> {
-    // A number in the header that says "newer" may be a byte that was changed: the seal knows.
-    let sealed =
-        || seal::check(directory).err().filter(|e| matches!(e, LedgerError::Broken { .. }));
+    // A number in the header that says "newer" may be a byte that was changed: the seal knows, or
+    // the rest of the header.
+    let damage = || {
+        let header = || header::check(directory, head::read(directory).ok()?.as_ref()).err();
+        let found = seal::check(directory).err().or_else(header);
+        found.filter(|error| matches!(error, LedgerError::Broken { .. }))
+    };
     examine(directory).map_err(|error| match error {
         LedgerError::Broken { .. } => error,
-        other => sealed().unwrap_or(other),
+        other => damage().unwrap_or(other),
     })
 }
 
@@ -51,7 +56,7 @@ fn examine(directory: &Path) -> Result<Verified, LedgerError> {
     reader.check_integrity()?;
     let entries = reader.more()?;
     let tip = reader.tip();
-    check_head(noted, tip, |seq| hash_at(&entries, seq)).map_err(broken())?;
+    check_head(noted.clone(), tip, |seq| hash_at(&entries, seq)).map_err(broken())?;
     let blobs = Blobs::of(directory);
     check_blobs(&blobs, &entries, directory)?;
     let named = entries.iter().flat_map(|entry| &entry.blobs).map(|blob| blob.sha256);
@@ -63,6 +68,9 @@ fn examine(directory: &Path) -> Result<Verified, LedgerError> {
     }
     // Last: what stands above says more exactly what is wrong.
     let seal = seal::check(directory)?;
+    if seal == Seal::Open {
+        header::check(directory, noted.as_ref())?;
+    }
     let (events, head) = (tip.seq.0, tip.hash);
     Ok(Verified { events, head, blobs: named.len() as u64, unnamed_blobs, seal, entries })
 }

@@ -9,7 +9,7 @@
 use super::beside::Beside;
 use super::diff::FileDiff;
 use super::symbols::names;
-use super::{Finding, Severity, glob};
+use super::{Finding, Severity, asked, glob, shadowed};
 use std::collections::BTreeMap;
 
 /// What asserts, outside of Rust. Each begins a word.
@@ -61,15 +61,6 @@ const DATA: [&str; 22] = [
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".xz", ".zst", ".bz2",
     ".tar", ".bin", ".dat", ".db", ".sqlite", ".parquet", ".wasm", ".woff2", ".mp3", ".wav",
 ];
-const TESTING: [&str; 7] = [
-    "PYTEST_CURRENT_TEST",
-    "sys.modules['pytest",
-    "sys.modules[\"pytest",
-    "NODE_ENV === 'test'",
-    "JEST_WORKER_ID",
-    "testing.Testing()",
-    "RUNNING_TESTS",
-];
 /// What says how far off a value may be. Each begins a word or a part of one (`assert_approx`).
 const TOLERANCES: [&str; 12] = [
     "delta",
@@ -94,6 +85,13 @@ pub fn check(files: &[FileDiff], tests: &[String], beside: &Beside) -> Vec<Findi
             test_file(file, &mut findings);
         } else {
             source_file(file, beside, &mut findings);
+        }
+        // Helpers of tests, and what they take from the program, may stand anywhere.
+        for (line, text) in file.added() {
+            if let Some(name) = shadowed::shadowed(&file.path, text) {
+                let what = format!("`{name}` means something else now");
+                findings.push(weaker(&file.path, Some(line), &what));
+            }
         }
     }
     findings
@@ -173,10 +171,15 @@ fn unreadable(path: &str) -> Finding {
 }
 
 fn source_file(file: &FileDiff, beside: &Beside, findings: &mut Vec<Finding>) {
-    for (line, text) in file.added() {
-        if let Some(marker) = TESTING.iter().find(|marker| text.contains(**marker)) {
+    let lines: Vec<(usize, &str)> = file.added().collect();
+    for (at, (line, text)) in lines.iter().enumerate() {
+        if beside.after(&file.path, *line) == Some(true) {
+            continue;
+        }
+        let next = lines.get(at + 1).filter(|(next, _)| *next == line + 1).map(|(_, text)| *text);
+        if let Some(marker) = asked::asks(&file.path, text, next) {
             let what = format!("the program asks whether it is being tested (`{marker}`)");
-            findings.push(weaker(&file.path, Some(line), &what));
+            findings.push(weaker(&file.path, Some(*line), &what));
         }
     }
     if !file.path.ends_with(".rs") {

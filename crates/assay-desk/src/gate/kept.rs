@@ -25,6 +25,7 @@ pub fn check(before: &Results, now: &Results, settings: &Settings) -> Vec<Findin
             (true, _) => "fails now",
             (false, _) if may_be_skipped(&settings.skips, &name) => continue,
             (false, true) => "is skipped now",
+            (false, false) if passed.contains_key(&name) => "runs in fewer places now",
             (false, false) => "does not run now",
         };
         texts.push(format!("`{name}` passed before the work, and {what}"));
@@ -42,7 +43,7 @@ pub fn check(before: &Results, now: &Results, settings: &Settings) -> Vec<Findin
 fn named(results: &Results, status: Status) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for name in results.of(status) {
-        *names.entry(without_line(name)).or_insert(0) += 1;
+        *names.entry(without_line(name)).or_insert(0) += results.times(name);
     }
     names
 }

@@ -21,6 +21,10 @@ pub enum Listed {
     Sources(Sources),
 }
 
+/// Names of tests, and how many tests have each: one name can stand in several binaries or in
+/// several packages.
+pub type Names = BTreeMap<String, usize>;
+
 /// What test files say, as far as it can be the name of a test.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sources {
@@ -169,7 +173,7 @@ pub fn says_what_runs(spec: &CommandSpec) -> bool {
 }
 
 /// What the runner of a command lists, and nothing that its listing says besides.
-pub fn whole(spec: &CommandSpec, mark: &str, output: &str) -> BTreeSet<String> {
+pub fn whole(spec: &CommandSpec, mark: &str, output: &str) -> Names {
     let plain = |line: &&str| match spec.results {
         // What is said besides, by the builder or as a warning, can look like a name.
         Some(ResultFormat::Nextest) => {
@@ -182,22 +186,22 @@ pub fn whole(spec: &CommandSpec, mark: &str, output: &str) -> BTreeSet<String> {
         _ => true,
     };
     let own = output.lines().filter(plain).filter_map(|line| name(spec, mark, line));
-    own.map(str::to_string).collect()
+    let mut names = Names::new();
+    for name in own {
+        *names.entry(name.to_string()).or_insert(0) += 1;
+    }
+    names
 }
 
 /// IL-5: every test that the runner lists has a result, and every one that it listed before the
 /// work is still there. A test that nobody runs any more fails nowhere.
-pub fn silent(
-    now: &BTreeSet<String>,
-    before: &BTreeSet<String>,
-    results: &Results,
-    skips: &[String],
-) -> Vec<Finding> {
-    let without = now.iter().filter(|name| results.status(name).is_none());
+pub fn silent(now: &Names, before: &Names, results: &Results, skips: &[String]) -> Vec<Finding> {
+    let without = now.iter().filter(|(name, times)| results.times(name) < **times);
     let mut texts: Vec<String> = without
-        .filter(|name| !may_be_skipped(skips, name))
-        .map(|name| {
-            format!("`{name}` is listed and has no result: did the run end before it? (IL-5)")
+        .filter(|(name, _)| !may_be_skipped(skips, name))
+        .map(|(name, times)| match results.times(name) {
+            0 => format!("`{name}` is listed and has no result: did the run end before it? (IL-5)"),
+            had => format!("`{name}` is listed {times} times and has {had} results (IL-5)"),
         })
         .collect();
     let (cases, had) = (cases(now), cases(before));
@@ -219,12 +223,12 @@ pub fn silent(
 }
 
 /// Tests without the parameters and lines in their names, and how many there are of each.
-fn cases(all: &BTreeSet<String>) -> BTreeMap<String, usize> {
-    let mut cases = BTreeMap::new();
-    for name in all {
+fn cases(all: &Names) -> Names {
+    let mut cases = Names::new();
+    for (name, times) in all {
         let stem =
             name.find('[').filter(|_| name.ends_with(']')).map_or(&name[..], |at| &name[..at]);
-        *cases.entry(without_line(stem)).or_insert(0) += 1;
+        *cases.entry(without_line(stem)).or_insert(0) += times;
     }
     cases
 }
@@ -317,10 +321,9 @@ impl Sources {
 
 #[cfg(test)]
 mod tests {
-    use super::{Listed, command, read, says_what_runs, silent, sources, whole};
+    use super::{Listed, Names, command, read, says_what_runs, silent, sources, whole};
     use crate::contract::{CommandSpec, ResultFormat};
     use crate::results::{Results, Status};
-    use std::collections::BTreeSet;
 
     fn spec(run: &str, results: ResultFormat) -> CommandSpec {
         let run = run.split(' ').map(str::to_string).collect();
@@ -378,13 +381,17 @@ mod tests {
 
     #[test]
     fn a_test_that_nobody_runs_any_more_is_missed() {
-        let set = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let set = |names: &[&str]| {
+            let mut all = Names::new();
+            names.iter().for_each(|name| *all.entry(name.to_string()).or_insert(0) += 1);
+            all
+        };
         let mut results = Results::default();
         for name in ["a", "p[1]", "p[2]", "src/lib.rs - f (line 9)"] {
             results.add(name, Status::Passed);
         }
-        let now: BTreeSet<String> = set(&["a", "p[1]", "p[2]", "src/lib.rs - f (line 9)"]);
-        let said = |now: &BTreeSet<String>, before: &[&str], skips: &[&str]| {
+        let now: Names = set(&["a", "p[1]", "p[2]", "src/lib.rs - f (line 9)"]);
+        let said = |now: &Names, before: &[&str], skips: &[&str]| {
             let skips: Vec<String> = skips.iter().map(|name| name.to_string()).collect();
             let found = silent(now, &set(before), &results, &skips);
             found.into_iter().map(|finding| finding.text).collect::<Vec<_>>().join("\n")
@@ -393,14 +400,16 @@ mod tests {
         assert_eq!(said(&now, &moved, &[]), "");
         for (now, before, why) in [
             (set(&["a", "b"]), &["a"][..], "`b` is listed and has no result"),
+            (set(&["a", "a"]), &["a"], "`a` is listed 2 times and has 1 results"),
+            (now.clone(), &["a", "a"], "`a` had 2 cases before the work and has 1"),
             (now.clone(), &["a", "b"], "`b` was listed before the work and is not now"),
             (now.clone(), &["p[1]", "p[2]", "p[3]"], "`p` had 3 cases before the work and has 2"),
         ] {
             let found = said(&now, before, &[]);
             assert!(found.contains(why), "{found}");
-            assert_eq!(said(&now, before, &["b", "p"]), "", "a person decided it");
+            assert_eq!(said(&now, before, &["a", "b", "p"]), "", "a person decided it");
         }
-        let many: BTreeSet<String> = (0..30).map(|n| format!("t{n}")).collect();
+        let many: Names = (0..30).map(|n| (format!("t{n}"), 1)).collect();
         assert_eq!(said(&many, &[], &[]).lines().count(), 21);
     }
 
@@ -423,7 +432,7 @@ mod tests {
             ("go test -v ./...", ResultFormat::Go, "TestA\nok  \tdemo\n", &["TestA"]),
             ("sh t/all", ResultFormat::Tap, "a\n", &[]),
         ] {
-            let found: Vec<String> = whole(&spec(run, results), "m", output).into_iter().collect();
+            let found: Vec<String> = whole(&spec(run, results), "m", output).into_keys().collect();
             assert_eq!(found, wanted, "{run}");
         }
         for (run, results, wanted) in [

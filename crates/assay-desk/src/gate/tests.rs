@@ -35,6 +35,15 @@ pub fn green(
             continue;
         }
         let about = format!("{}/{}", story.id, test.criterion);
+        let times = results.times(&test.name);
+        if times > 1 {
+            let text = format!(
+                "`{}` is the name of {times} tests, and all of them have to pass: give what is \
+                 mapped a name of its own",
+                test.name
+            );
+            findings.push(Finding::new(about.clone(), Severity::Minor, text));
+        }
         let problem = match results.status(&test.name) {
             Some(Status::Passed) => continue,
             Some(Status::Failed) => "fails",
@@ -131,6 +140,9 @@ pub fn red(
         let about = format!("{}/{}", story.id, test.criterion);
         seen.insert(about.clone(), true);
         let problem = match (results.status(&test.name), missing) {
+            (Some(Status::Failed), _) if results.passed(&test.name) > 0 => {
+                "is the name of several tests, and one of them passes without the work (RED)"
+            }
             (Some(Status::Failed), _) | (None, Some(_)) => continue,
             (Some(Status::Passed), _) => {
                 "passes without the work: it shows nothing; sharpen it (RED)"

@@ -127,10 +127,12 @@ pub(super) fn worker(text: &mut String, events: &[Recorded]) {
     };
     _ = writeln!(
         text,
-        "- {} Workers, {claims} claims with a commit [leader]\n- RED seen: {} [leader]\n- scope \
-         kept: {} [git]\n- tests not weakened: {} [git]",
+        "- {} Workers, {claims} claims with a commit [leader]\n- RED seen: {} [leader]\n- tests \
+         made to fail, and heard: {} [leader]\n- scope kept: {} [git]\n- tests not weakened: {} \
+         [git]",
         workers.len(),
         count(&Step::Red),
+        count(&Step::Sabotage),
         count(&Step::Scope),
         count(&Step::Gaming)
     );
@@ -305,7 +307,10 @@ pub(super) fn blind_spots(text: &mut String, state: &State, events: &[Recorded])
         "- Tests show what they look at. Whether they look at what the criterion means is a \
          judgement of agents and of whoever reads this.\n- Whether tests got weaker is \
          decided from lines and syntax, not by running mutants of every story.\n- What the \
-         machine itself did (compilers, runners, the kernel) is believed.\n",
+         machine itself did (compilers, runners, the kernel) is believed.\n- So is the world \
+         outside: the network, sockets and services that programs and tests talk to are neither \
+         held fast nor recorded, and may answer otherwise tomorrow.\n- Tests that recognise \
+         their own text could tell when they are made to fail.\n",
     );
     if !checks(events).any(|checked| checked.step == Step::Mutation) {
         text.push_str("- No story was CRITICAL: nobody took changes back to see tests fail.\n");

@@ -1,6 +1,7 @@
 //! `cargo test` and `cargo nextest run`.
 
 use super::{Results, Status};
+use std::collections::BTreeSet;
 
 /// `test name ... ok`. A name that stands in several binaries has its worst outcome.
 pub(super) fn read(text: &str) -> Results {
@@ -24,9 +25,10 @@ pub(super) fn read(text: &str) -> Results {
     results
 }
 
-/// `PASS [ 0.004s] (1/2) package::binary name`: the name is the last word.
+/// `PASS [ 0.004s] (1/2) package::binary name`: the name is the last word. What did not pass is
+/// said again at the end.
 pub(super) fn read_nextest(text: &str) -> Results {
-    let mut results = Results::default();
+    let (mut results, mut seen) = (Results::default(), BTreeSet::new());
     for line in text.lines() {
         let line = line.trim();
         let word = line.split_whitespace().next().unwrap_or("");
@@ -37,8 +39,12 @@ pub(super) fn read_nextest(text: &str) -> Results {
             _ => continue,
         };
         let has_time = line.contains('[') && line.contains(']');
-        if let Some(name) = line.split_whitespace().next_back().filter(|_| has_time) {
-            results.add(name, status);
+        let mut words = line.split_whitespace();
+        if let Some(name) = words.next_back().filter(|_| has_time) {
+            match seen.insert((words.next_back(), name)) {
+                true => results.add(name, status),
+                false => results.again(name, status),
+            }
         }
     }
     results

@@ -2,7 +2,8 @@
 
 use super::{Results, Status};
 
-/// `tests/a.py::test_b PASSED [ 50%]`, and the short summary `PASSED tests/a.py::test_b`.
+/// `tests/a.py::test_b PASSED [ 50%]`, and the short summary `PASSED tests/a.py::test_b`. No two
+/// tests have one name here.
 pub(super) fn read_pytest(text: &str) -> Results {
     let mut results = Results::default();
     let mut in_summary = false;
@@ -25,10 +26,10 @@ pub(super) fn read_pytest(text: &str) -> Results {
                 continue;
             }
             if name.contains("::") {
-                results.add(name, status);
+                results.again(name, status);
             } else if first == "ERROR" && !name.is_empty() {
                 // A file that could not be imported is no test, but it is a failure.
-                results.add(name, Status::Failed);
+                results.again(name, Status::Failed);
             }
             continue;
         }
@@ -37,7 +38,7 @@ pub(super) fn read_pytest(text: &str) -> Results {
                 continue;
             };
             if let Some(status) = pytest_status(word).filter(|_| name.contains("::")) {
-                results.add(name.trim(), status);
+                results.again(name.trim(), status);
                 break;
             }
         }
@@ -84,7 +85,7 @@ pub(super) fn read_unittest(text: &str) -> Results {
         // What fails in a subtest or while loading is named in the report at the end.
         let report = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
         if let Some(name) = report.and_then(unittest_name) {
-            results.add(name, Status::Failed);
+            results.again(name, Status::Failed);
         }
     }
     results

@@ -4,6 +4,7 @@ mod begun;
 mod bounded;
 mod kept;
 mod proofs;
+mod spoiled;
 mod watch;
 mod whole;
 mod written;
@@ -17,7 +18,7 @@ use crate::artifact::{Artifact, Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, ResultFormat, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
 use crate::gate::beside::Beside;
-use crate::gate::{Finding, Severity, citations, diff, gaming, scope, weaker};
+use crate::gate::{Finding, Severity, citations, diff, gaming, manifests, scope, weaker};
 use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
@@ -141,6 +142,7 @@ impl Leader<'_> {
             Step::Suite => self.suite(contract, gate),
             Step::Tests(story) => self.tests(contract, gate, story),
             Step::Kept => self.kept(contract, gate),
+            Step::Sabotage => self.sabotage(contract, gate),
             Step::Red if gate.scope == Scope::Final => self.red_again(contract, gate),
             Step::Red => self.red(contract, gate),
             Step::Mutation => self.mutation(contract, gate),
@@ -229,6 +231,7 @@ impl Leader<'_> {
         let beside = Beside::of(&pair.before, &pair.after, tests);
         let mut findings = gaming::check(&diff::parse(&text), tests, &beside);
         findings.extend(weaker::check(&pair.before, &pair.after));
+        findings.extend(manifests::check(&pair.before, &pair.after));
         let note = "no test got weaker".to_string();
         Ok(Outcome { findings, note, ..Outcome::default() })
     }

@@ -396,8 +396,12 @@ fn the_end_needs_two_verifiers_if_one_story_is_critical_or_the_contract_says_so(
 }
 
 #[test]
-fn without_the_tests_from_before_and_red_at_the_end_nothing_is_complete() {
-    for (left_out, said) in [(Step::Kept, "tests from before at"), (Step::Red, "RED proof at")] {
+fn without_each_of_the_proofs_at_the_end_nothing_is_complete() {
+    for (left_out, said) in [
+        (Step::Kept, "tests from before at"),
+        (Step::Sabotage, "tests made to fail at"),
+        (Step::Red, "RED proof at"),
+    ] {
         let (mut state, mut facts) = begin(1, "LOW", "critical");
         while !matches!(state.phase, Phase::Ended(_)) {
             let event = answer(&state, state.next(), WELL);

@@ -158,3 +158,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn tests_of_one_name_are_counted_and_what_is_said_twice_is_not() {
+    for (format, text, name, times, passed) in [
+        (ResultFormat::Libtest, "test a ... ok\ntest a ... ok\n", "a", 2, 2),
+        (ResultFormat::Libtest, "test a ... ok\ntest a ... FAILED\n", "a", 2, 1),
+        (ResultFormat::Go, "--- PASS: TestA (0.0s)\n--- FAIL: TestA (0.0s)\n", "TestA", 2, 1),
+        (
+            ResultFormat::Go,
+            "{\"Action\":\"pass\",\"Package\":\"a\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\
+             \"Package\":\"b\",\"Test\":\"TestA\"}\n",
+            "TestA",
+            2,
+            2,
+        ),
+        (
+            ResultFormat::Nextest,
+            "FAIL [ 0.1s] (1/3) d::a t\nPASS [ 0.1s] (2/3) d::b t\nSummary\nFAIL [ 0.1s] (1/3) \
+             d::a t\n",
+            "t",
+            2,
+            1,
+        ),
+        (
+            ResultFormat::Pytest,
+            "t.py::a PASSED\n== short test summary info ==\nPASSED t.py::a\n",
+            "t.py::a",
+            1,
+            1,
+        ),
+        (ResultFormat::Unittest, "a (t.C.a) ... FAIL\n\n=====\nFAIL: a (t.C.a)\n", "t.C.a", 1, 0),
+        (ResultFormat::Tap, "ok 1 - a\nnot ok 2 - a\n", "a", 2, 1),
+    ] {
+        let results = read(format, text);
+        assert_eq!((results.times(name), results.passed(name)), (times, passed), "{text}");
+    }
+}

@@ -7,6 +7,8 @@ use sqlx::{Connection, SqliteConnection};
 use std::path::{Path, PathBuf};
 
 const EVENTS: u64 = 8;
+/// Behind the header every so manyth byte is changed: each costs a ledger, opened twice.
+const STRIDE: usize = 97;
 
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
@@ -221,6 +223,50 @@ proptest! {
     }
 }
 
+/// Every byte of the file and of its log: either it is noticed, or nothing is left of it in what is
+/// sealed, which is the same as without.
+#[test]
+fn nothing_that_was_changed_in_what_a_killed_writer_left_is_ever_sealed() {
+    let killed = tempfile::tempdir().expect("a directory");
+    with_log(killed.path());
+    let sealed = |change: Option<(&str, usize)>| {
+        let place = tempfile::tempdir().expect("a directory");
+        copy(killed.path(), place.path());
+        if let Some((name, at)) = change {
+            let mut bytes = std::fs::read(place.path().join(name)).expect("readable");
+            bytes[at] ^= 1;
+            std::fs::write(place.path().join(name), bytes).expect("ours");
+        }
+        // As `assay desk verify` does it.
+        let verified = verify(place.path()).and_then(|_| Ledger::open(place.path()));
+        let refused = verified.map(drop).err();
+        let whole = refused.is_none().then(|| verify(place.path()).expect("it holds").seal);
+        assert!(whole.is_none_or(|seal| seal == Seal::Whole), "{change:?}");
+        let bytes = std::fs::read(place.path().join("ledger.sqlite")).expect("readable");
+        (refused, bytes)
+    };
+    let (refused, good) = sealed(None);
+    assert!(refused.is_none(), "{refused:?}");
+    let (mut noticed, mut without_trace) = (0, 0);
+    for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+        let length = std::fs::metadata(killed.path().join(name)).expect("it is there").len();
+        let length = usize::try_from(length).expect("a length");
+        for at in (0..100.min(length)).chain((100..length).step_by(STRIDE)) {
+            match sealed(Some((name, at))) {
+                (Some(LedgerError::Broken { .. }), _) => noticed += 1,
+                // The number of a format: nobody can say that no later Assay wrote it.
+                (Some(LedgerError::Newer { .. }), _) if (60..64).contains(&at) => noticed += 1,
+                (None, bytes) => {
+                    assert!(bytes == good, "{name} byte {at} is sealed");
+                    without_trace += 1;
+                }
+                (Some(other), _) => panic!("{name} byte {at}: {other}"),
+            }
+        }
+    }
+    assert!(noticed > 50 && without_trace > 10, "{noticed} noticed, {without_trace} without trace");
+}
+
 #[test]
 fn events_that_a_damaged_log_takes_away_are_missed() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -324,7 +370,7 @@ fn theirs(directory: &Path, statement: &str) {
 fn what_is_gone_or_of_others_is_named() {
     type Spoil = fn(&Path);
     type Expected = fn(&LedgerError) -> bool;
-    let cases: [(&str, Spoil, Expected); 6] = [
+    let cases: [(&str, Spoil, Expected); 8] = [
         (
             "newer",
             |d| theirs(d, "PRAGMA user_version = 2"),
@@ -332,8 +378,24 @@ fn what_is_gone_or_of_others_is_named() {
         ),
         (
             "foreign",
-            |d| theirs(d, "PRAGMA application_id = 7"),
+            |d| {
+                theirs(d, "PRAGMA application_id = 7");
+                std::fs::remove_file(d.join("head")).expect("there");
+            },
             |error| matches!(error, LedgerError::Foreign { application_id: 7, .. }),
+        ),
+        (
+            "foreign beside a head",
+            |d| theirs(d, "PRAGMA application_id = 7"),
+            |e| matches!(e, LedgerError::Broken { broken: Break::Database { .. }, .. }),
+        ),
+        (
+            "empty beside a head",
+            |d| {
+                std::fs::write(d.join("ledger.sqlite"), "").expect("ours");
+                std::fs::remove_file(d.join("seal")).expect("there");
+            },
+            |e| matches!(e, LedgerError::Broken { broken: Break::Database { .. }, .. }),
         ),
         (
             "no head",

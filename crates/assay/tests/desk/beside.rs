@@ -63,7 +63,7 @@ const MAIN: &str = "fn main() {
 }
 ";
 /// Without the work: a total that is always 7, with a test of something else beside it.
-const LIB: &str = "pub fn total(_: &[u32]) -> Option<u32> {
+pub(super) const LIB: &str = "pub fn total(_: &[u32]) -> Option<u32> {
     Some(7)
 }
 pub fn currency() -> &'static str {
@@ -83,7 +83,7 @@ const OLD_TEST: &str = "    #[test]
         assert_eq!(currency(), \"EUR\");
     }
 ";
-const TESTS: &str = "    #[test]
+pub(super) const TESTS: &str = "    #[test]
     fn two_prices() {
         assert_eq!(NAME(&[250, 150]), Some(400));
     }
@@ -110,7 +110,8 @@ const IDLE: &str = "    #[test]
         assert_ne!(total(&[1]), Some(8));
     }
 ";
-const SUM: &str = "    prices.iter().try_fold(0u32, |sum, price| sum.checked_add(*price))\n";
+pub(super) const SUM: &str =
+    "    prices.iter().try_fold(0u32, |sum, price| sum.checked_add(*price))\n";
 const JUDGE: &str = r#"printf '{"nonce":"%s","story":"%s","criteria":[{"criterion":"US-001/AC-1",
 "met":true,"evidence":[{"command":["cargo","test","--offline"],"exit_code":0}]}]}' \
 "$ASSAY_NONCE" "$ASSAY_STORY" > "$ASSAY_VERDICT""#;
@@ -125,9 +126,9 @@ fn done(tests: &str) -> String {
 }
 
 /// A campaign whose Worker writes these files.
-fn campaign(risk: &str, module: &str, files: &[(&str, String)]) -> super::Ended {
+pub(super) fn campaign(risk: &str, module: &str, files: &[(&str, String)]) -> super::Ended {
     let written = files.iter().map(|(path, text)| format!("cat > {path} <<'X'\n{text}X\n"));
-    let worker = format!("{}commit; sign", written.collect::<String>());
+    let worker = format!("mkdir -p tests\n{}commit; sign", written.collect::<String>());
     let bench = Bench::new(PATIENT, &worker, JUDGE);
     bench.write("Cargo.toml", "[package]\nname = \"basket\"\nedition = \"2021\"\n");
     bench.write(".gitignore", "target\nCargo.lock\n");
@@ -135,7 +136,12 @@ fn campaign(risk: &str, module: &str, files: &[(&str, String)]) -> super::Ended 
     bench.write("src/main.rs", MAIN);
     bench.git(&["add", "-A"]);
     bench.git(&["commit", "-qm", "What was there"]);
+    // With a test file of its own a story may have to say so to its package.
     let contract = CONTRACT.replace("RISK", risk).replace("MODULE", module);
+    let contract = match files.iter().any(|(path, _)| *path == "Cargo.toml") {
+        true => contract.replace("[\"src/**\"]", "[\"src/**\", \"Cargo.toml\"]"),
+        false => contract,
+    };
     bench.write(".assay/desk/basket/contract.md", &contract);
     let engine = bench.engine();
     let roles = ["--worker", &engine, "--verifier", &engine, "--second", &engine];

@@ -3,6 +3,7 @@
 use super::{Bench, USUAL, Wish, files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 const THREE: Wish =
@@ -28,6 +29,10 @@ esac"#;
 /// Bytes are changed at the ends of this many equal parts of each file. Every single byte is tried
 /// where the ledger itself is tested; here it is whether the command asks it.
 const PARTS: usize = 4;
+/// What a killed Leader left is changed at places that follow from this.
+const SEED: u64 = 0x5eed_0007;
+/// How many of them in the database, and in its log; one in each other file.
+const BYTES_OF_DATABASE: usize = 40;
 
 /// What kind of transition an event is: numbers and hashes do not matter, whether something was
 /// found wrong does, and whether the second story is being mended.
@@ -151,6 +156,60 @@ fn no_byte_of_the_record_can_be_changed_unnoticed() {
     }
     assert!(looked >= 40, "{looked}");
     assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
+}
+
+/// The main file, its log, the head and the blobs of a campaign whose Leader was killed: a changed
+/// byte is noticed, or it is gone from what is sealed.
+#[test]
+fn no_byte_of_what_a_killed_leader_left_is_believed() {
+    let bench = Bench::new(USUAL, WORK, JUDGE);
+    let engine = bench.engine();
+    let args = ["run", "small", "--worker", &engine, "--verifier", &engine, "--format", "json"];
+    bench.stop_when(&args, |line| line.contains("\"step\":\"suite\""));
+    let ledger = bench.root.join(".assay/desk/small/ledger");
+    let killed: Vec<(PathBuf, Vec<u8>)> = files(&ledger)
+        .into_iter()
+        .map(|path| (path.clone(), std::fs::read(path).expect("a file")))
+        .collect();
+    let restore = || {
+        std::fs::remove_dir_all(&ledger).expect("ours");
+        for (path, bytes) in &killed {
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, bytes).expect("a file");
+        }
+    };
+    let sealed = || std::fs::read(ledger.join("ledger.sqlite")).expect("a file");
+    assert_eq!(bench.ask(&["verify", "small"]).code, Some(0));
+    let good = sealed();
+    let mut random = SEED;
+    println!("seed {SEED:#x}");
+    let (mut noticed, mut gone) = (0, 0);
+    for (path, bytes) in &killed {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if bytes.is_empty() || name.contains("lock") || name.ends_with("-shm") {
+            continue;
+        }
+        let times = if name.starts_with("ledger.sqlite") { BYTES_OF_DATABASE } else { 1 };
+        for _ in 0..times {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888);
+            let at = usize::try_from(random >> 33).expect("31 bits") % bytes.len();
+            restore();
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x20;
+            std::fs::write(path, changed).expect("a file");
+            let verified = bench.ask(&["verify", "small"]);
+            match verified.code {
+                Some(1) => noticed += 1,
+                Some(0) => {
+                    assert!(verified.out.contains("sealed now"), "{name} {at}: {}", verified.out);
+                    assert!(sealed() == good, "{name} byte {at} is sealed");
+                    gone += 1;
+                }
+                _ => panic!("{name} byte {at}: {}{}", verified.out, verified.err),
+            }
+        }
+    }
+    assert!(noticed >= 40 && gone >= 10, "{noticed} noticed, {gone} gone");
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use super::{Bench, USUAL, Wish};
 
-const PATIENT: Wish = Wish { limits: "iterations = 2\nidle_seconds = 60", ..USUAL };
+pub(super) const PATIENT: Wish = Wish { limits: "iterations = 2\nidle_seconds = 60", ..USUAL };
 const CONTRACT: &str = include_str!("../../src/commands/desk/demo/contract.md");
 
 /// A basket and its tests, in Python; what the lie is stands in `$loud`, `$third`, `$currency` and
 /// `$hook`. The Worker runs its tests before it commits, as Workers do.
-const BUILD: &str = r#"cat > basket.py <<X
+pub(super) const BUILD: &str = r#"cat > basket.py <<X
 import os, sys
 $loud
 def currency():
@@ -36,7 +36,7 @@ $third
 X
 python3 -m unittest discover -t . -s tests || :
 commit; sign"#;
-const HONEST: &str = "third='    def test_below_zero(self):
+pub(super) const HONEST: &str = "third='    def test_below_zero(self):
         self.assertRaises(ValueError, total, [-1.00])'\nloud=''\nhook=''\n\
                       currency='return \"EUR\"'\n";
 /// Lies, each besides what an honest Worker writes, and what is said about it.
@@ -58,7 +58,10 @@ const LIES: [(&str, &str, &str); 5] = [
     (
         "an old test that fails and is called a success by a hook",
         "currency='return \"USD\"'\nhook='import unittest
-unittest.TextTestResult.addFailure = lambda self, test, why: self.addSuccess(test)'\n",
+old = unittest.TextTestResult.addFailure
+def said(self, test, why):
+    (self.addSuccess(test) if \"currency\" in test.id() else old(self, test, why))
+setattr(unittest.TextTestResult, \"add\" + \"Failure\", said)'\n",
         "`tests.test_currency.Currency.test_it` passed before the work, and fails now",
     ),
     (
@@ -81,7 +84,7 @@ const JUDGE: &str = r#"printf '{"nonce":"%s","story":"%s","criteria":[{"criterio
 "met":true,"evidence":[{"command":["python3","basket.py","2.50","1.50"],"exit_code":0}]}]}' \
 "$ASSAY_NONCE" "$ASSAY_STORY" > "$ASSAY_VERDICT""#;
 
-fn campaign(lie: &str, ignored: &str) -> super::Ended {
+pub(super) fn campaign(lie: &str, ignored: &str) -> super::Ended {
     let bench = Bench::new(PATIENT, &format!("{HONEST}{lie}{BUILD}"), JUDGE);
     for (path, text) in OLD {
         bench.write(path, text);

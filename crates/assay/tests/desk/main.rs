@@ -8,6 +8,8 @@ mod beside;
 mod commands;
 mod crash;
 mod ends;
+mod guide;
+mod hooks;
 mod leftovers;
 mod lies;
 mod listing;

@@ -8,7 +8,7 @@ use crate::contract::{CommandSpec, Contract, Story};
 use crate::event::{Revision, Scope, Step};
 use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
-use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, symbols, tests};
+use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, sabotage, symbols, tests};
 use crate::results::Results;
 use crate::shell::trees::Over;
 use crate::shell::{dispatch, trees};
@@ -143,6 +143,20 @@ impl Leader<'_> {
         let missing = self.missing(contract, gate, &symbols::said(&output, &added))?;
         outcome.findings = tests::red(story, &named, &all, &output, &missing);
         outcome.note = format!("{} tests fail without the work", all.counts().failed);
+        if missing.is_empty() || outcome.findings.iter().any(Finding::blocks) {
+            return Ok(outcome);
+        }
+        // Some could not begin, for want of a name: that alone shows nothing of what they ask for.
+        match self.hollow(contract, gate, story, &mut outcome)? {
+            Some(hollow) => {
+                let mapping = tests::mapping(story, &named);
+                outcome.findings.extend(sabotage::hollow(story, &mapping, &all, &hollow));
+                outcome
+                    .note
+                    .push_str(", and those that could not begin fail if the work is hollow");
+            }
+            None => outcome.note.push_str("; nothing of the work can be made to fail"),
+        }
         Ok(outcome)
     }
 

@@ -3,13 +3,12 @@
 
 use super::{Leader, LeaderError, Outcome, judged, plain};
 use crate::contract::{CommandSpec, Contract, Story};
-use crate::gate::listing;
+use crate::gate::listing::{self, Names};
 use crate::gate::{Finding, Severity, tests};
 use crate::results::Results;
 use crate::shell::trees::Keep;
 use crate::shell::{dispatch, trees};
 use crate::state::Gate;
-use std::collections::BTreeSet;
 
 impl Leader<'_> {
     pub(super) fn suite(
@@ -61,9 +60,9 @@ impl Leader<'_> {
         gate: &Gate,
         spec: &CommandSpec,
         outcome: &mut Outcome,
-    ) -> Result<BTreeSet<String>, LeaderError> {
+    ) -> Result<Names, LeaderError> {
         let Some((mark, run)) = asked(spec)? else {
-            return Ok(BTreeSet::new());
+            return Ok(Names::new());
         };
         let seen = self.seen(contract, gate, &plain(run))?;
         let exit = seen.evidence.exit;
@@ -84,9 +83,9 @@ impl Leader<'_> {
         gate: &Gate,
         spec: &CommandSpec,
         outcome: &mut Outcome,
-    ) -> Result<BTreeSet<String>, LeaderError> {
+    ) -> Result<Names, LeaderError> {
         let Some((mark, run)) = asked(spec)? else {
-            return Ok(BTreeSet::new());
+            return Ok(Names::new());
         };
         let directory = self.desk.tree("check");
         self.cache.tree = None;

@@ -59,11 +59,16 @@ impl Language {
             Language::Java => tree_sitter_java::LANGUAGE.into(),
         }
     }
+
+    /// The syntax of a text; nothing if the parser gave up.
+    pub(crate) fn tree(self, source: &str) -> Option<tree_sitter::Tree> {
+        syntax::parse(&self.grammar(), source)
+    }
 }
 
 /// Reads a program; nothing if the parser gave up.
 pub fn parse(language: Language, source: &str) -> Option<Program> {
-    let tree = syntax::parse(&language.grammar(), source)?;
+    let tree = language.tree(source)?;
     let mut reader = Reader { source, depth: 0, program: Program::default() };
     reader.program.error = syntax::first_error(&tree);
     let owner = Owner { names: Vec::new(), annotations: Vec::new() };

@@ -50,6 +50,16 @@ pub(crate) fn read(source: &str) -> Option<syn::Result<syn::File>> {
     Some(syn::parse2(tokens))
 }
 
+/// The tokens of a file, each with its place; none if it has no tokens of Rust, or is nested too
+/// deeply.
+pub(crate) fn tokens(source: &str) -> Option<TokenStream> {
+    // What is left out before them would move their places.
+    if nesting(source) > NESTING_MAX || source.starts_with('\u{feff}') {
+        return None;
+    }
+    source.parse().ok()
+}
+
 /// How deep the syntax of tokens can be at most. Each token may be one level more: an operator
 /// before its operand, a call behind a call, an `else if` after another. What ends an item, a
 /// statement or an argument ends that.

@@ -253,8 +253,9 @@ fn covered(seal: Sealed) -> &'static str {
     match seal {
         Sealed::Before => "every byte is what the last Leader left",
         Sealed::Now => {
-            "it was not sealed (a Leader was killed): what the events say was checked, unused \
-             bytes were not; it is sealed now, and every byte counts from here on"
+            "it was not sealed (a Leader was killed): what the events say was checked, and the \
+             database was built anew from that; it is sealed now, and every byte counts from here \
+             on"
         }
         Sealed::No => {
             "not sealed (a Leader runs, or was killed): what the events say was checked, unused \

@@ -150,6 +150,7 @@ fn step(step: &Step) -> String {
         Step::Suite => "suite".to_string(),
         Step::Kept => "tests from before".to_string(),
         Step::Tests(story) => format!("GREEN and listing of {story}"),
+        Step::Sabotage => "sabotage".to_string(),
         Step::Red => "RED".to_string(),
         Step::Mutation => "mutation".to_string(),
         Step::Citations(Role::Second) => "citations of the second Verifier".to_string(),
