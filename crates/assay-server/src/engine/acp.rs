@@ -79,7 +79,7 @@ impl AcpEngine {
                 probe_hiding(&all).map_err(unprotected)?;
                 Sandbox::Required
             }
-            (ProviderKind::Local, Protection::None { why }) => return Err(unprotected(why)),
+            (ProviderKind::Local, found) => return Err(unprotected(found.to_string())),
         };
         let helper = Helper::this_program().map_err(EngineError::ThisProgram)?;
         let engine = assay_agent::Engine::Acp { command: config.command };
@@ -136,6 +136,7 @@ async fn play(
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.attachments = attachments;
+    task.variables = host.room.variables();
     task.sandbox = sandbox;
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };
     let questions = host.agent["tools"].as_array().filter(|tools| only_asks(tools));
