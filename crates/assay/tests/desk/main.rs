@@ -4,6 +4,9 @@
 mod adapters;
 mod amends;
 mod beside;
+#[path = "../serve/client.rs"]
+#[allow(dead_code)]
+mod client;
 mod commands;
 mod crash;
 mod ends;
@@ -12,6 +15,10 @@ mod lies;
 mod listing;
 mod meanwhile;
 mod persons;
+#[path = "../console/server.rs"]
+#[allow(dead_code)]
+mod server;
+mod sessions;
 mod settings;
 mod unseen;
 mod whole;
