@@ -1,9 +1,11 @@
 //! Runs that are sessions of `assay serve`: an honest campaign completes, a liar does not, and
 //! neither a Leader nor a server that is killed has a run done twice.
 
+use super::adapters::ACP_AGENT;
 use super::server::Server;
 use super::{AGENT, Bench, Ended, USUAL, Wish};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -49,20 +51,37 @@ impl Served {
         let bench = Bench::new(wish, "", "");
         let script = bench.home().join("script.toml");
         std::fs::write(&script, format!("{worker}{verifier}")).expect("ours");
-        let more = ["--script".into(), script.into(), "--lend".into(), bench.root.clone().into()];
-        let served = Served { bench, server: Server::start(&more) };
         let tools = json!([{"type": "agent_toolset_20260401",
             "configs": [{"name": "bash", "permission_policy": {"type": policy}}]}]);
-        let agent = served.ask(
-            "POST",
-            "/v1/agents",
-            &json!({"name": "a", "model": "scripted", "tools": tools}),
-        );
+        let agent = json!({"name": "a", "model": "scripted", "tools": tools});
+        Served::of(bench, &["--script".into(), script.into()], &agent, &json!({"name": "e"}))
+    }
+
+    /// With an agent that is a program, and does what the desk's agent of these tests does.
+    fn with_program() -> Served {
+        let bench = Bench::new(PATIENT, WORK, JUDGE);
+        bench.write(".assay/desk/small/acp.py", ACP_AGENT);
+        let [program, agent] =
+            ["acp.py", "agent.sh"].map(|name| bench.path(&format!(".assay/desk/small/{name}")));
+        let engines = bench.home().join("engines.toml");
+        let text = format!("[acp.helper]\ncommand = [\"python3\", \"{program}\", \"{agent}\"]\n");
+        std::fs::write(&engines, text).expect("ours");
+        let open = json!({"type": "cloud", "networking": {"type": "unrestricted"}});
+        let more = ["--engines".into(), engines.into(), "--open-network".into()];
+        let agent = json!({"name": "a", "model": "helper"});
+        Served::of(bench, &more, &agent, &json!({"name": "e", "config": open}))
+    }
+
+    fn of(bench: Bench, more: &[OsString], agent: &Value, environment: &Value) -> Served {
+        let lend = ["--lend".into(), bench.root.clone().into()];
+        let served = Served { bench, server: Server::start(&[more, &lend].concat()) };
+        let agent = served.ask("POST", "/v1/agents", agent);
+        let environment = served.ask("POST", "/v1/environments", environment);
         let engine = format!(
             "[agents]\nworker = [\"served\"]\nverifier = \"served\"\n[agents.engines.served]\n\
-             engine = \"session\"\nurl = \"http://{}\"\nagent = {}\nenvironment = \"{}\"\nkey = \
+             engine = \"session\"\nurl = \"http://{}\"\nagent = {}\nenvironment = {}\nkey = \
              \"{KEY}\"\n[limits]",
-            served.server.address, agent["id"], served.server.environment
+            served.server.address, agent["id"], environment["id"]
         );
         served.bench.edit("[limits]", &engine);
         served
@@ -174,6 +193,14 @@ fn a_campaign_whose_runs_are_sessions_completes() {
     assert!(served.log().contains("the sandbox of assay serve at http://"), "{}", served.log());
     let verified = served.bench.ask(&["verify", "small"]);
     assert_eq!(verified.code, Some(0), "{}{}", verified.out, verified.err);
+}
+
+#[test]
+fn programs_of_a_server_complete_a_campaign_too() {
+    let served = Served::with_program();
+    let ended = served.run();
+    assert_eq!(ended.code, Some(0), "{}\n{}\n{}", ended.out, ended.err, served.log());
+    assert_eq!(served.sessions("worker").len(), 1);
 }
 
 #[test]
@@ -312,6 +339,7 @@ fn a_session_that_asks_says_so_and_goes_on_when_it_is_allowed() {
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
     assert!(ended.out.contains("waits for somebody to allow or to answer bash"), "{}", ended.out);
     assert!(ended.out.contains("/console/"), "{}", ended.out);
+    assert_eq!(served.sessions("worker").len(), 1, "the first was waited for: {}", ended.out);
 }
 
 #[test]
