@@ -9,6 +9,7 @@ use crate::keeper::{Helper, Plan, REPORT_NAME};
 use crate::outcome::Outcome;
 use crate::output::Written;
 use crate::sandbox::Protection;
+use crate::session::SessionAgent;
 use crate::supervise::{Run, Talk, supervise};
 use crate::task::Task;
 use std::io;
@@ -46,8 +47,18 @@ pub struct Ran {
     pub stderr: Vec<u8>,
     /// Processes it had left running, which were ended.
     pub stragglers: u32,
+    /// Whether nothing of it runs any more. A session may go on where its server cannot be asked.
+    pub is_over: bool,
     /// How long it took.
     pub time: Duration,
+}
+
+/// The agent of a configuration; `helper` is this program, for those that are processes.
+pub fn agent_of(config: AgentConfig, helper: Helper) -> Box<dyn Agent + Send + Sync> {
+    match config.engine {
+        Engine::Session(session) => Box::new(SessionAgent::new(session)),
+        _ => Box::new(ProcessAgent::new(config, helper)),
+    }
 }
 
 /// An agent that is a program on this machine.
@@ -125,6 +136,11 @@ impl ProcessAgent {
                 [fixed, with_model("--model", model), args.clone(), words(&["-"])].concat()
             }
             Engine::Acp { command } | Engine::Command { command } => command.clone(),
+            Engine::Session(_) => {
+                return Err(io::Error::other(
+                    "a session is no program: `agent_of` makes its agent",
+                ));
+            }
             Engine::Scripted { script } => {
                 let text = |path: &Path| {
                     let utf8 = path.to_str().map(str::to_string);
@@ -144,6 +160,8 @@ impl ProcessAgent {
             Engine::Command { .. } => Talk::Prompt(Box::new(Plain)),
             Engine::Scripted { .. } => Talk::Silent(Box::new(Scripted)),
             Engine::Acp { .. } => Talk::Acp,
+            // Not started: it has no arguments.
+            Engine::Session(_) => Talk::Silent(Box::new(Plain)),
         }
     }
 }
@@ -170,6 +188,7 @@ impl Agent for ProcessAgent {
             stdout: run.stdout.kept,
             stderr: run.stderr.kept,
             stragglers: run.stragglers,
+            is_over: true,
             time: start.elapsed(),
         }
     }

@@ -1,6 +1,7 @@
 //! Which program an agent is, as people write it down.
 
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// How an agent is started. Read from TOML, field by field in docs/formats/agents.md.
@@ -51,6 +52,62 @@ pub enum Engine {
         /// The file.
         script: PathBuf,
     },
+    /// A session of `assay serve`, which runs the agent.
+    Session(SessionConfig),
+}
+
+/// Where sessions are begun, and which.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionConfig {
+    /// The server, on this machine: `http://127.0.0.1:8377`.
+    pub url: String,
+    /// The id of the agent.
+    pub agent: String,
+    /// The id of the environment.
+    pub environment: String,
+    /// The name of the variable that has a key of the server.
+    pub key: String,
+}
+
+impl SessionConfig {
+    fn new(
+        url: String,
+        agent: String,
+        environment: String,
+        key: String,
+    ) -> Result<SessionConfig, ConfigError> {
+        SessionConfig::authority(&url)?;
+        for (field, id, prefix) in
+            [("agent", &agent, "agent_"), ("environment", &environment, "env_")]
+        {
+            if id.strip_prefix(prefix).is_none_or(str::is_empty) {
+                return Err(ConfigError::Id { field, id: id.clone(), prefix });
+            }
+        }
+        if !is_variable(&key) {
+            return Err(ConfigError::Variable { field: "key", name: key });
+        }
+        Ok(SessionConfig { url, agent, environment, key })
+    }
+
+    /// Host and port of an address.
+    ///
+    /// # Errors
+    /// If it leads elsewhere than to this machine: only here can directories be lent, and keys be
+    /// sent by plain HTTP.
+    pub fn authority(url: &str) -> Result<String, ConfigError> {
+        let wrong = || ConfigError::Url { url: url.to_string() };
+        let authority = url.strip_prefix("http://").ok_or_else(wrong)?;
+        let authority = authority.strip_suffix('/').unwrap_or(authority);
+        let (host, port) = authority.rsplit_once(':').ok_or_else(wrong)?;
+        let name = host.trim_start_matches('[').trim_end_matches(']');
+        let is_near = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
+        match (is_near || name == "localhost") && is_port {
+            true => Ok(authority.to_string()),
+            false => Err(wrong()),
+        }
+    }
 }
 
 /// Why a configuration is none.
@@ -75,9 +132,29 @@ pub enum ConfigError {
         /// Which field.
         field: &'static str,
     },
+    /// Not a server that can be lent a directory.
+    #[error("url: `{url}` must be http://, an address of this machine, and a port")]
+    Url {
+        /// What stands there.
+        url: String,
+    },
+    /// Not the id of something that a server has.
+    #[error("{field}: `{id}` is no id of `assay serve`; it begins with {prefix}")]
+    Id {
+        /// Which field.
+        field: &'static str,
+        /// What stands there.
+        id: String,
+        /// How it would begin.
+        prefix: &'static str,
+    },
     /// Not the name of a variable.
-    #[error("env: `{name}` is not the name of a variable; values are taken from the environment")]
+    #[error(
+        "{field}: `{name}` is not the name of a variable; values are taken from the environment"
+    )]
     Variable {
+        /// Which field.
+        field: &'static str,
         /// What stands there.
         name: String,
     },
@@ -98,6 +175,14 @@ struct Fields {
     command: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     script: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    environment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     env: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,6 +198,7 @@ enum EngineName {
     #[default]
     Command,
     Scripted,
+    Session,
 }
 
 impl AgentConfig {
@@ -134,13 +220,11 @@ impl TryFrom<Fields> for AgentConfig {
     type Error = ConfigError;
 
     fn try_from(fields: Fields) -> Result<AgentConfig, ConfigError> {
-        let good = |name: &&String| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        };
-        if let Some(name) = fields.env.iter().find(|name| !good(name)) {
-            return Err(ConfigError::Variable { name: name.clone() });
+        if let Some(name) = fields.env.iter().find(|name| !is_variable(name)) {
+            return Err(ConfigError::Variable { field: "env", name: name.clone() });
         }
-        let Fields { engine, program, model, args, command, script, env, writable } = fields;
+        let Fields { engine, program, model, args, command, script, .. } = fields;
+        let Fields { url, agent, environment, key, env, writable, .. } = fields;
         let name = engine.text();
         let unused = |present: bool, field| match present {
             true => Err(ConfigError::Unused { engine: name, field }),
@@ -153,6 +237,15 @@ impl TryFrom<Fields> for AgentConfig {
         unused(!args.is_empty() && !cli, "args")?;
         unused(!command.is_empty() && !spoken, "command")?;
         unused(script.is_some() && engine != EngineName::Scripted, "script")?;
+        let served = engine == EngineName::Session;
+        let places =
+            [(&url, "url"), (&agent, "agent"), (&environment, "environment"), (&key, "key")];
+        for (place, field) in places {
+            unused(place.is_some() && !served, field)?;
+        }
+        // What it gets and where it works is for its server to say.
+        unused(!env.is_empty() && served, "env")?;
+        unused(!writable.is_empty() && served, "writable")?;
         if spoken && command.first().is_none_or(String::is_empty) {
             return Err(ConfigError::Missing { engine: name, field: "command" });
         }
@@ -166,9 +259,24 @@ impl TryFrom<Fields> for AgentConfig {
             (EngineName::Scripted, None) => {
                 return Err(ConfigError::Missing { engine: name, field: "script" });
             }
+            (EngineName::Session, _) => {
+                let needed = |value: Option<String>, field| {
+                    value.ok_or(ConfigError::Missing { engine: name, field })
+                };
+                Engine::Session(SessionConfig::new(
+                    needed(url, "url")?,
+                    needed(agent, "agent")?,
+                    needed(environment, "environment")?,
+                    needed(key, "key")?,
+                )?)
+            }
         };
         Ok(AgentConfig { engine, env, writable })
     }
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 impl From<AgentConfig> for Fields {
@@ -180,6 +288,7 @@ impl From<AgentConfig> for Fields {
             Engine::Acp { .. } => EngineName::Acp,
             Engine::Command { .. } => EngineName::Command,
             Engine::Scripted { .. } => EngineName::Scripted,
+            Engine::Session(_) => EngineName::Session,
         };
         match config.engine {
             Engine::Claude { program, model, args } | Engine::Codex { program, model, args } => {
@@ -189,6 +298,14 @@ impl From<AgentConfig> for Fields {
                 Fields { engine, command, ..fields }
             }
             Engine::Scripted { script } => Fields { engine, script: Some(script), ..fields },
+            Engine::Session(SessionConfig { url, agent, environment, key }) => Fields {
+                engine,
+                url: Some(url),
+                agent: Some(agent),
+                environment: Some(environment),
+                key: Some(key),
+                ..fields
+            },
         }
     }
 }
@@ -201,6 +318,7 @@ impl EngineName {
             EngineName::Acp => "acp",
             EngineName::Command => "command",
             EngineName::Scripted => "scripted",
+            EngineName::Session => "session",
         }
     }
 }
@@ -214,6 +332,7 @@ impl Engine {
             Engine::Acp { .. } => "acp",
             Engine::Command { .. } => "command",
             Engine::Scripted { .. } => "scripted",
+            Engine::Session(_) => "session",
         }
     }
 }
@@ -221,6 +340,12 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn served(url: &str, agent: &str, key: &str) -> String {
+        format!(
+            "engine = 'session'\n{url}\nagent = '{agent}'\nenvironment = 'env_1'\nkey = '{key}'"
+        )
+    }
 
     #[test]
     fn configurations_are_read_and_written_again() {
@@ -230,6 +355,7 @@ mod tests {
             "engine = 'acp'\ncommand = ['gemini', '--experimental-acp']\nwritable = ['~/.gemini']",
             "engine = 'command'\ncommand = ['sh']",
             "engine = 'scripted'\nscript = 'worker.toml'",
+            &served("url = 'http://127.0.0.1:8377'", "agent_1", "KEY"),
         ] {
             let config = AgentConfig::parse(text).expect(text);
             let json = serde_json::to_value(&config).expect("JSON");
@@ -250,6 +376,19 @@ mod tests {
             ("engine = 'command'\ncommand = ['x']\nmodel = 'm'", "has no `model`"),
             ("engine = 'claude'\nenv = ['A=b']", "is not the name of a variable"),
             ("engine = 'claude'\nbudget = 3", "unknown field"),
+            ("engine = 'session'", "needs `url`"),
+            ("engine = 'command'\ncommand = ['x']\nkey = 'K'", "has no `key`"),
+            (&served("url = 'http://[::1]:80/'\nenv = ['A']", "agent_1", "K"), "has no `env`"),
+            (
+                &served("url = 'http://localhost:80'\nargs = ['-x']", "agent_1", "K"),
+                "has no `args`",
+            ),
+            (&served("url = 'http://localhost:80'", "sonnet", "K"), "begins with agent_"),
+            (&served("url = 'http://localhost:80'", "agent_1", "asy_-"), "key: `asy_-` is not"),
+            (&served("url = 'https://127.0.0.1:80'", "agent_1", "K"), "an address of this machine"),
+            (&served("url = 'http://127.0.0.1'", "agent_1", "K"), "and a port"),
+            (&served("url = 'http://127.0.0.1.example:80'", "agent_1", "K"), "of this machine"),
+            (&served("url = 'http://10.0.0.1:80'", "agent_1", "K"), "of this machine"),
         ] {
             let error = AgentConfig::parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{text}: {error}");

@@ -4,8 +4,8 @@
 //! over, and [`Limits`]. What it does comes as [`AgentEvent`]s while it does it; how it ended is an
 //! [`Outcome`], decided by what the kernel says and the clock, never by what the agent says. Which
 //! program that is stands in an [`AgentConfig`]: Claude, Codex, anything that speaks the Agent
-//! Client Protocol, any command, or a script of actions
-//! (docs/formats/agents.md).
+//! Client Protocol, any command, or a script of actions; or it is none of these but a session of
+//! `assay serve`, whose server runs it (docs/formats/agents.md). [`agent_of`] makes either.
 //!
 //! ```no_run
 //! use assay_agent::{Agent, AgentConfig, Helper, Limits, ProcessAgent, Task};
@@ -42,14 +42,15 @@ mod outcome;
 mod output;
 mod sandbox;
 mod script;
+mod session;
 mod streams;
 mod supervise;
 mod task;
 
-pub use agent::{Agent, ProcessAgent, Ran, run_patiently};
+pub use agent::{Agent, ProcessAgent, Ran, agent_of, run_patiently};
 pub use backoff::Backoff;
 pub use call::{CALL_BYTES_MAX, CallFacts, Location, Piece};
-pub use config::{AgentConfig, ConfigError, Engine};
+pub use config::{AgentConfig, ConfigError, Engine, SessionConfig};
 pub use event::{AgentEvent, RateLimit, TEXT_BYTES_MAX, Usage};
 pub use hiding::{Hidden, HidingError, probe_hiding};
 pub use keeper::{Helper, keep};
@@ -57,4 +58,5 @@ pub use leave::{Decision, Leave, Questions};
 pub use outcome::Outcome;
 pub use sandbox::{Protection, Sandbox, probe};
 pub use script::{ScriptError, play};
+pub use session::SessionAgent;
 pub use task::{Attachment, Cancel, Limits, ProcessLimits, Task};

@@ -37,6 +37,11 @@ pub enum Outcome {
         /// What it said about when.
         limit: RateLimit,
     },
+    /// Whoever ran it for us says that it did not get to its end.
+    Failed {
+        /// Why.
+        why: String,
+    },
     /// It does not speak the protocol it was said to speak, and was ended.
     Unintelligible {
         /// What was wrong.
@@ -55,6 +60,7 @@ impl fmt::Display for Outcome {
             Outcome::Cancelled => write!(f, "ended: called off"),
             Outcome::SpawnFailed { why } => write!(f, "not started: {why}"),
             Outcome::RateLimited { .. } => write!(f, "its service asked to come back later"),
+            Outcome::Failed { why } => write!(f, "failed: {why}"),
             Outcome::Unintelligible { why } => write!(f, "ended: {why}"),
         }
     }

@@ -57,6 +57,11 @@ pub enum Protection {
         /// cutting files short, or from sending signals.
         complete: bool,
     },
+    /// Whoever runs it for us sees to it, in a sandbox of its own.
+    Server {
+        /// Who.
+        who: String,
+    },
     /// Nothing does.
     None {
         /// Why not.
@@ -68,12 +73,20 @@ impl Protection {
     /// Whether nothing elsewhere can be changed. The first two versions do not keep a file from
     /// being cut short.
     pub fn refuses_writes(&self) -> bool {
-        matches!(self, Protection::Landlock { version, .. } if *version >= REFUSES_TRUNCATION)
+        match self {
+            Protection::Landlock { version, .. } => *version >= REFUSES_TRUNCATION,
+            Protection::Server { .. } => true,
+            Protection::None { .. } => false,
+        }
     }
 
     /// Whether no process elsewhere can be ended.
     pub fn refuses_signals(&self) -> bool {
-        matches!(self, Protection::Landlock { version, .. } if *version >= REFUSES_SIGNALS)
+        match self {
+            Protection::Landlock { version, .. } => *version >= REFUSES_SIGNALS,
+            Protection::Server { .. } => true,
+            Protection::None { .. } => false,
+        }
     }
 }
 
@@ -81,6 +94,9 @@ impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = match self {
             Protection::Landlock { version, .. } => version,
+            Protection::Server { who } => {
+                return write!(f, "the sandbox of {who} keeps it from writing elsewhere");
+            }
             Protection::None { why } => {
                 return write!(f, "nothing keeps it from writing elsewhere: {why}");
             }

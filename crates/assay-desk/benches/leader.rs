@@ -9,7 +9,7 @@ use assay_desk::contract::{self, Contract};
 use assay_desk::event::{Dispatch, Event, Outcome, Returned, Revision, Role, Scope};
 use assay_desk::shell::{
     Campaign, Desk, Engines, EnginesError, Executed, Execution, Leader, Order, Ran, Recorded,
-    Screen,
+    Screen, Seen,
 };
 use assay_desk::state::State;
 use assay_ledger::{Ledger, NewEvent, UnixMillis};
@@ -45,7 +45,7 @@ impl Engines for Answers {
         true
     }
 
-    fn run(&self, order: &Order<'_>, _: &mut dyn FnMut(&str)) -> Ran {
+    fn run(&self, order: &Order<'_>, _: &mut dyn FnMut(Seen<'_>)) -> Ran {
         let begun = Instant::now();
         let get = |name: &str| {
             let found = order.variables.iter().find(|(other, _)| *other == name);
@@ -80,7 +80,15 @@ impl Engines for Answers {
         }
         self.spent.set(self.spent.get() + begun.elapsed());
         let (outcome, protection) = (Outcome::Exited(0), "none".to_string());
-        Ran { outcome, ms: 0, tokens: 0, protection, confined: false, output: Vec::new() }
+        Ran {
+            outcome,
+            ms: 0,
+            tokens: 0,
+            protection,
+            confined: false,
+            is_over: true,
+            output: Vec::new(),
+        }
     }
 
     fn execute(&self, execution: &Execution<'_>) -> Executed {
@@ -102,6 +110,7 @@ struct Silent;
 impl Screen for Silent {
     fn recorded(&mut self, _: &Recorded, _: &State) {}
     fn activity(&mut self, _: &str) {}
+    fn waits(&mut self, _: &str) {}
 }
 
 const CONTRACT: &str = r#"# Contract: small

@@ -163,6 +163,8 @@ pub enum Outcome {
     SpawnFailed(String),
     /// Whoever runs the model did not let it.
     RateLimited(String),
+    /// Whoever ran it for us says that it did not get to its end.
+    Failed(String),
     /// It does not speak the protocol it should.
     Unintelligible(String),
 }

@@ -5,6 +5,7 @@
 
 mod around;
 mod audit;
+mod begun;
 mod campaign;
 mod checks;
 mod confine;
@@ -28,7 +29,7 @@ mod trees;
 pub use audit::{Audit, audit};
 pub use campaign::{Campaign, CampaignError, Recorded, fold};
 pub use desk::{Desk, DeskError};
-pub use dispatch::{Engines, EnginesError, Executed, Execution, Order, Ran};
+pub use dispatch::{Engines, EnginesError, Executed, Execution, Order, Ran, Seen};
 pub use engines::Processes;
 pub use git::{Git, GitError};
 pub use leader::{Leader, LeaderError, Pause, Screen};

@@ -48,6 +48,9 @@ pub(crate) struct Places {
     pub scratch: PathBuf,
     /// Where a root directory is put together.
     pub root: PathBuf,
+    /// Whether the workspace and the outputs are directories of somebody else, with the same paths
+    /// inside.
+    pub are_lent: bool,
 }
 
 /// Which network a call has.

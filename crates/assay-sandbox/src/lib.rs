@@ -62,4 +62,4 @@ pub use outputs::{
 pub use probe::Means;
 pub use provider::{Network, OpenError, Program, Provider, ProviderKind, Ran, Sandbox, Settings};
 pub use tools::{ToolDefinition, ToolResult, Tools};
-pub use workspace::{Workspace, WorkspaceError};
+pub use workspace::{Lent, Workspace, WorkspaceError};

@@ -74,6 +74,9 @@ impl Provider for Local {
             return Err(OpenError::Settings(what));
         }
         let lock = lock(workspace)?;
+        if self.tier != Tier::Open {
+            workspace.give_lent()?;
+        }
         let counts = self.capabilities.has(Capability::MemoryTotal);
         let group =
             if counts { Some(group(workspace, settings.limits.memory_bytes)?) } else { None };

@@ -10,6 +10,10 @@
 //!
 //! Everything else inside is gone after each call. As root each session gets a user of its own, who
 //! owns its directories: the number of the directory makes the number of the user.
+//!
+//! Somebody may [lend](Workspace::lend) directories of the host to work in instead. They have the
+//! same paths inside, because what is in them names itself by these; `/workspace` and
+//! `/mnt/session/outputs` are links to them.
 
 use crate::job::Places;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, ResolveFlags, Uid, chownat, openat2};
@@ -24,6 +28,8 @@ const USER_FIRST: u32 = 0x3000_0000;
 const USERS: u64 = 0x3fff_ffff;
 /// The longest name of an uploaded file.
 const UPLOAD_NAME_BYTES_MAX: usize = 200;
+/// More files and directories than this are not given away.
+const GIVEN_MAX: usize = 5_000_000;
 
 /// Why there is no workspace.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +50,23 @@ pub enum WorkspaceError {
         /// The name.
         name: String,
     },
+    /// A directory that cannot be lent.
+    #[error("{}: cannot be lent: {why}", path.display())]
+    Lent {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Directories of the host that are lent to a session: whole paths, without links.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lent {
+    /// Where the tools work, instead of a directory of the session.
+    pub files: PathBuf,
+    /// What is collected at the end of a turn, likewise.
+    pub outputs: PathBuf,
 }
 
 /// The directories of one session on the host.
@@ -51,6 +74,7 @@ pub enum WorkspaceError {
 pub struct Workspace {
     session: PathBuf,
     user: Option<u32>,
+    lent: Option<Lent>,
 }
 
 fn at<'a>(path: &'a Path, doing: &'static str) -> impl FnOnce(io::Error) -> WorkspaceError + 'a {
@@ -82,7 +106,7 @@ impl Workspace {
             }
             false => None,
         };
-        let workspace = Workspace { session, user };
+        let workspace = Workspace { session, user, lent: None };
         for (name, mode) in [("workspace", 0o700), ("outputs", 0o700), ("uploads", 0o755)] {
             make(&workspace.session.join(name), mode)?;
         }
@@ -93,6 +117,63 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// The same with directories of the host to work in. They have to be those of whoever lends
+    /// them; as root they become those of the user of the session when it gets a sandbox, with all
+    /// that is in them but files that have another name elsewhere.
+    ///
+    /// # Errors
+    /// If one of them is none or belongs to somebody else.
+    pub fn lend(mut self, lent: Lent) -> Result<Workspace, WorkspaceError> {
+        let own = rustix::process::geteuid().as_raw();
+        for path in [&lent.files, &lent.outputs] {
+            let no = |why: String| WorkspaceError::Lent { path: path.clone(), why };
+            let facts = std::fs::symlink_metadata(path).map_err(|error| no(error.to_string()))?;
+            if !facts.is_dir() {
+                return Err(no("it is no directory".to_string()));
+            }
+            if facts.uid() != own && self.user != Some(facts.uid()) {
+                return Err(no("it belongs to another user than the one who lends it".to_string()));
+            }
+        }
+        self.lent = Some(lent);
+        Ok(self)
+    }
+
+    /// Gives what is lent to the user of the session, if it has one and they are not given yet.
+    pub(crate) fn give_lent(&self) -> Result<(), WorkspaceError> {
+        let (Some(user), Some(lent)) = (self.user, &self.lent) else { return Ok(()) };
+        for path in [&lent.files, &lent.outputs] {
+            if std::fs::symlink_metadata(path).map_err(at(path, "look at"))?.uid() != user {
+                self.give_all(path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a directory and what is in it to the user of the session; the directory itself last,
+    /// so that what was not finished is begun again.
+    fn give_all(&self, top: &Path) -> Result<(), WorkspaceError> {
+        let (mut open, mut given) = (vec![top.to_path_buf()], 0);
+        while let Some(directory) = open.pop() {
+            for entry in std::fs::read_dir(&directory).map_err(at(&directory, "read"))? {
+                let path = entry.map_err(at(&directory, "read"))?.path();
+                given += 1;
+                if given > GIVEN_MAX {
+                    let why = format!("it has more than {GIVEN_MAX} files");
+                    return Err(WorkspaceError::Lent { path: top.to_path_buf(), why });
+                }
+                let facts = std::fs::symlink_metadata(&path).map_err(at(&path, "look at"))?;
+                if facts.is_dir() || facts.nlink() == 1 {
+                    self.give(&path)?;
+                }
+                if facts.is_dir() {
+                    open.push(path);
+                }
+            }
+        }
+        self.give(top)
+    }
+
     /// The directory all others are in.
     pub fn session(&self) -> &Path {
         &self.session
@@ -100,12 +181,12 @@ impl Workspace {
 
     /// Where the tools work.
     pub fn files(&self) -> PathBuf {
-        self.session.join("workspace")
+        self.lent.as_ref().map_or_else(|| self.session.join("workspace"), |lent| lent.files.clone())
     }
 
     /// What is collected at the end of a turn.
     pub fn outputs(&self) -> PathBuf {
-        self.session.join("outputs")
+        self.lent.as_ref().map_or_else(|| self.session.join("outputs"), |lent| lent.outputs.clone())
     }
 
     /// What tools can only read.
@@ -157,6 +238,7 @@ impl Workspace {
             outputs: self.outputs(),
             scratch: scratch.to_path_buf(),
             root: self.session.join("root"),
+            are_lent: self.lent.is_some(),
         }
     }
 }

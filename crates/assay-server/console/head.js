@@ -121,5 +121,7 @@ function facts(session) {
     cost && fact("Cost", cost),
     fact("Active", span_of(session.usage?.active_seconds ?? 0)),
     fact("Begun", when(session.created_at)),
+    ...Object.entries(session.metadata ?? {}).map(([name, value]) => fact(name, value)),
+    session.workspace && fact("Works in", h("code", {}, session.workspace.path)),
     fact("Id", h("code", { class: "muted" }, session.id)));
 }

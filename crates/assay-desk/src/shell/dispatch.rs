@@ -1,7 +1,8 @@
 //! Sending an agent out, and taking in what it brings back.
 
+use super::begun::{self, Begun};
 use super::leader::{Leader, LeaderError};
-use super::protect::Changes;
+use super::protect::{Changes, Snapshot};
 use super::trees::{self, Keep, TreeError};
 use super::{left, prompt, protect, reach};
 use crate::artifact::{self, Artifact, Status};
@@ -22,14 +23,27 @@ pub trait Engines {
     fn protection(&self) -> String;
     /// Whether the kernel keeps them from it: then what is elsewhere need not be looked at.
     fn confined(&self) -> bool;
+    /// Whether an agent goes on when the Leader is killed, and is found again by its nonce.
+    fn outlives(&self, _contract: &Contract, _engine: &str) -> bool {
+        false
+    }
     /// Runs one agent to its end.
-    fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran;
+    fn run(&self, order: &Order<'_>, seen: &mut dyn FnMut(Seen<'_>)) -> Ran;
     /// Whether the kernel can keep commands from reading places.
     fn hides(&self) -> bool {
         self.confined()
     }
     /// Runs one command of the contract.
     fn execute(&self, execution: &Execution<'_>) -> Executed;
+}
+
+/// What is seen of an agent while it is out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen<'a> {
+    /// It does this.
+    Doing(&'a str),
+    /// It waits for this of a person.
+    Waiting(&'a str),
 }
 
 /// A command of the contract.
@@ -100,6 +114,8 @@ pub struct Order<'a> {
     pub limits: &'a Limits,
     /// It only looks: where the kernel can see to it, it cannot write where it works.
     pub read_only: bool,
+    /// For how long it has been out already, under another Leader.
+    pub since: Duration,
 }
 
 /// How an agent ended.
@@ -114,6 +130,8 @@ pub struct Ran {
     pub protection: String,
     /// Whether that was the kernel, which refused all writes elsewhere.
     pub confined: bool,
+    /// Whether nothing of it runs any more.
+    pub is_over: bool,
     /// What it printed, or the last part of it.
     pub output: Vec<u8>,
 }
@@ -154,19 +172,97 @@ impl Leader<'_> {
         let state = self.campaign.state().ok_or(LeaderError::NotBegun)?.clone();
         let prompt = self.campaign.blob(&dispatch.prompt)?;
         let prompt = String::from_utf8_lossy(&prompt).into_owned();
+        let [out, log] = self.places(dispatch)?;
+        let (tree, work) = (self.desk.tree(dispatch.role.word()), self.desk.seat());
+        let with_checkout = !self.engines.confined();
+        let begun = begun::find(self.desk, dispatch);
+        let since = begun.as_ref().map(Begun::age);
+        let ready = match begun {
+            Some(begun) => Ok(begun.before.without_own(self.desk)),
+            None => self.make_ready(&state, dispatch, with_checkout)?,
+        };
+        let before = match ready {
+            Ok(before) => before,
+            // It would be so the next time, too: it counts as an agent that did not start.
+            Err(stuck) => return self.not_started(dispatch, &stuck),
+        };
+        let order = Order {
+            contract: &state.contract,
+            engine: &dispatch.engine,
+            prompt: &prompt,
+            work: &work,
+            drop_box: &out,
+            log: &log,
+            variables: variables(dispatch, &self.desk.slug, &out),
+            limits: &state.contract.settings.limits,
+            read_only: dispatch.role != Role::Worker,
+            since: since.unwrap_or_default(),
+        };
+        let screen = &mut self.screen;
+        let ran = self.engines.run(&order, &mut |seen| match seen {
+            Seen::Doing(text) => screen.activity(text),
+            Seen::Waiting(text) => screen.waits(text),
+        });
+        let mut after = protect::snapshot(self.desk, with_checkout)?;
+        if since.is_some() {
+            after = after.without_own(self.desk);
+        }
+        let reach = ran.confined.then(|| reach::places(&state.contract, &[&work, &out, &log]));
+        let Changes { tampered, elsewhere } =
+            before.changes(&after, self.desk.git.root(), reach.as_deref());
+        self.toolchain = Some(after.toolchain);
+        if !ran.is_over {
+            self.set_aside(dispatch);
+        }
+        // One that cannot be moved is looked at where it is: it is in the way of the next. One that
+        // is not there any more was moved already, or is lost.
+        let is_stuck = work.exists() && self.desk.rise(&tree).is_err();
+        let left = if is_stuck { &work } else { &tree };
+        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, left);
+        let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
+        let blob = self.campaign.put(&ran.output)?;
+        let (output, sandbox) = (blob.sha256.to_string(), ran.protection);
+        let Ran { outcome, ms, tokens, .. } = ran;
+        let run = dispatch.run;
+        let returned = Returned {
+            run,
+            outcome,
+            artifact,
+            claim,
+            tampered,
+            elsewhere,
+            void,
+            output,
+            ms,
+            tokens,
+            sandbox,
+        };
+        Ok((Event::Returned(Box::new(returned)), vec![blob]))
+    }
+
+    /// The drop box of a dispatch, and where what its agent prints is kept.
+    fn places(&self, dispatch: &Dispatch) -> Result<[PathBuf; 2], LeaderError> {
         let home = self.desk.run(dispatch.run, dispatch.role.word());
-        let (out, log) = (home.join("out"), home.join("log"));
-        let tree = self.desk.tree(dispatch.role.word());
-        for directory in [&out, &log] {
+        let places = [home.join("out"), home.join("log")];
+        for directory in &places {
             std::fs::create_dir_all(directory)
                 .map_err(|e| LeaderError::File(format!("{}: {e}", directory.display())))?;
         }
-        let work = match self.tree_for(dispatch, &state.contract, &tree) {
-            // It would be so the next time, too: it counts as an agent that did not start.
-            Err(stuck @ TreeError::Stuck { .. }) => return self.not_started(dispatch, &stuck),
+        Ok(places)
+    }
+
+    /// Prepares the tree of a dispatch and looks at what is protected; the inner error is a tree
+    /// that cannot be prepared.
+    fn make_ready(
+        &mut self,
+        state: &State,
+        dispatch: &Dispatch,
+        with_checkout: bool,
+    ) -> Result<Result<Snapshot, TreeError>, LeaderError> {
+        match self.tree_for(dispatch, &state.contract) {
+            Err(stuck @ TreeError::Stuck { .. }) => return Ok(Err(stuck)),
             prepared => prepared?,
-        };
-        let with_checkout = !self.engines.confined();
+        }
         let mut before = protect::snapshot(self.desk, with_checkout)?;
         if let Some(why) = before.too_many(self.desk) {
             return Err(LeaderError::File(why));
@@ -175,59 +271,34 @@ impl Leader<'_> {
             // Commands that were run meanwhile, and the tests they ran, must not have changed it.
             before.toolchain = toolchain;
         }
-        let order = Order {
-            contract: &state.contract,
-            engine: &dispatch.engine,
-            prompt: &prompt,
-            work: &work,
-            drop_box: &out,
-            log: &log,
-            variables: variables(dispatch, &out),
-            limits: &state.contract.settings.limits,
-            read_only: dispatch.role != Role::Worker,
-        };
-        let screen = &mut self.screen;
-        let ran = self.engines.run(&order, &mut |text| screen.activity(text));
-        let after = protect::snapshot(self.desk, with_checkout)?;
-        let reach = ran.confined.then(|| reach::places(&state.contract, &[&work, &out, &log]));
-        let Changes { tampered, elsewhere } =
-            before.changes(&after, self.desk.git.root(), reach.as_deref());
-        self.toolchain = Some(after.toolchain);
-        // One that cannot be moved is looked at where it is: it is in the way of the next.
-        let left = self.desk.rise(&tree).map_or(work, |()| tree);
-        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &left);
-        let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
-        let blob = self.campaign.put(&ran.output)?;
-        let returned = Returned {
-            run: dispatch.run,
-            outcome: ran.outcome,
-            artifact,
-            claim,
-            tampered,
-            elsewhere,
-            void,
-            output: blob.sha256.to_string(),
-            ms: ran.ms,
-            tokens: ran.tokens,
-            sandbox: ran.protection,
-        };
-        Ok((Event::Returned(Box::new(returned)), vec![blob]))
+        if self.engines.outlives(&state.contract, &dispatch.engine) {
+            begun::keep(self.desk, dispatch, &before).map_err(|error| {
+                let home = self.desk.run(dispatch.run, dispatch.role.word());
+                LeaderError::File(format!("{}: {error}", home.display()))
+            })?;
+        }
+        Ok(Ok(before))
+    }
+
+    /// Whether an agent that another Leader sent out can be taken up: its engine goes on without
+    /// one, and either it was never begun or it is not too long ago.
+    pub(super) fn is_still_out(&self, dispatch: &Dispatch) -> bool {
+        let contract = self.campaign.state().map(|state| &state.contract);
+        let outlives = |contract| self.engines.outlives(contract, &dispatch.engine);
+        let young = || begun::find(self.desk, dispatch).is_none_or(|begun| begun::is_young(&begun));
+        contract.is_some_and(outlives) && young()
     }
 
     /// A new tree for an agent, where everybody works.
-    fn tree_for(
-        &self,
-        dispatch: &Dispatch,
-        contract: &Contract,
-        tree: &Path,
-    ) -> Result<PathBuf, TreeError> {
+    fn tree_for(&self, dispatch: &Dispatch, contract: &Contract) -> Result<(), TreeError> {
+        let tree = self.desk.tree(dispatch.role.word());
         let keep = match dispatch.role {
             Role::Worker => Keep::Ignored,
             _ => Keep::Named(&contract.settings.cache),
         };
         self.desk.bring_back(dispatch.role)?;
-        trees::prepare(&self.desk.git, tree, &dispatch.at.commit, keep)?;
-        self.desk.sit(tree)
+        trees::prepare(&self.desk.git, &tree, &dispatch.at.commit, keep)?;
+        self.desk.sit(&tree).map(|_| ())
     }
 
     fn not_started(
@@ -347,9 +418,10 @@ pub(super) fn criteria(contract: &Contract, scope: &Scope) -> Vec<String> {
     }
 }
 
-fn variables(dispatch: &Dispatch, out: &Path) -> Vec<(&'static str, String)> {
+fn variables(dispatch: &Dispatch, slug: &str, out: &Path) -> Vec<(&'static str, String)> {
     let shown = |path: PathBuf| path.display().to_string();
     vec![
+        ("campaign", slug.to_string()),
         ("role", dispatch.role.word().to_string()),
         ("nonce", dispatch.nonce.clone()),
         ("story", dispatch.scope.name().to_string()),

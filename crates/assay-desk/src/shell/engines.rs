@@ -1,13 +1,13 @@
 //! Agents as processes, by the names that contracts give them; and the contract's commands, which
 //! run under the same keeper: what they start ends with them, and they write in their tree only.
 
-use super::dispatch::{Engines, EnginesError, Execution, Order, Ran};
+use super::dispatch::{Engines, EnginesError, Execution, Order, Ran, Seen};
 use super::{confine, prompt};
 use crate::contract::Contract;
 use crate::event::Outcome;
 use assay_agent::{
     Agent, AgentConfig, AgentEvent, Backoff, Engine, Helper, Hidden, Limits, ProcessAgent,
-    Protection, Sandbox, Task, probe, probe_hiding, run_patiently,
+    Protection, Sandbox, SessionAgent, Task, probe, probe_hiding, run_patiently,
 };
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -62,6 +62,12 @@ impl Processes {
             "scripted" if !rest.is_empty() => Engine::Scripted { script: self.root.join(rest) },
             "command" if !words.is_empty() => Engine::Command { command: words },
             "acp" if !words.is_empty() => Engine::Acp { command: words },
+            "session" => {
+                return Err(wrong(
+                    "a session has a server, an agent and a key: describe it under \
+                    [agents.engines]",
+                ));
+            }
             "" => return Err(wrong("no agent is named: fill in [agents], or --worker and so on")),
             _ => {
                 return Err(wrong(
@@ -94,6 +100,11 @@ impl Processes {
                 program
             }
             Engine::Acp { command } | Engine::Command { command } => command.first()?,
+            Engine::Session(session) => {
+                let is_set = std::env::var_os(&session.key).is_some();
+                let what = format!("the variable {} has to have a key of its server", session.key);
+                return (!is_set).then_some(what);
+            }
         };
         // A path that begins with a dot is looked for in the working tree, which is not there yet.
         let found = program.starts_with('.')
@@ -143,7 +154,12 @@ impl Engines for Processes {
         is_asked && *self.hides.get_or_init(tried)
     }
 
-    fn run(&self, order: &Order<'_>, activity: &mut dyn FnMut(&str)) -> Ran {
+    fn outlives(&self, contract: &Contract, engine: &str) -> bool {
+        let config = self.config(contract, engine);
+        config.is_ok_and(|config| matches!(config.engine, Engine::Session(_)))
+    }
+
+    fn run(&self, order: &Order<'_>, seen: &mut dyn FnMut(Seen<'_>)) -> Ran {
         let mut config = match self.config(order.contract, order.engine) {
             Ok(config) => config,
             Err(error) => {
@@ -153,49 +169,40 @@ impl Engines for Processes {
                     tokens: 0,
                     protection: self.protection(),
                     confined: false,
+                    is_over: true,
                     output: Vec::new(),
                 };
             }
         };
+        let mut task = task(order);
+        if let Engine::Session(session) = &config.engine {
+            let place = session.url.clone();
+            let ran = SessionAgent::new(session.clone()).run(&task, &mut |event| {
+                if let Some(text) = waits(&event, &place) {
+                    seen(Seen::Waiting(&text));
+                } else if let Some(text) = shown(&event) {
+                    seen(Seen::Doing(&text));
+                }
+            });
+            return returned(ran, order.since, "");
+        }
         config.env.extend(order.contract.settings.environment.iter().cloned());
         config.writable.extend(order.contract.settings.writable.iter().cloned());
         let named = config.writable.clone();
         let agent = ProcessAgent::new(config, self.helper.clone());
-        let mut task = Task::new(order.prompt, order.work, order.drop_box, order.log);
         task.sandbox = self.sandbox;
-        task.kept_bytes = OUTPUT_BYTES_KEPT;
-        task.limits = Limits {
-            wall: Duration::from_secs(order.limits.wall_seconds),
-            idle: Duration::from_secs(order.limits.idle_seconds),
-            output_bytes: order.limits.output_bytes,
-        };
-        for (name, value) in &order.variables {
-            task = task.variable(name, value);
-        }
         let (ran, held) = match order.read_only && self.sandbox != Sandbox::Off {
-            true => looking(order, &named, &agent, &task, activity),
+            true => looking(order, &named, &agent, &task, seen),
             false => {
                 let ran = run_patiently(&agent, &task, Backoff::default(), &mut |event| {
                     if let Some(text) = shown(&event) {
-                        activity(&text);
+                        seen(Seen::Doing(&text));
                     }
                 });
                 (ran, false)
             }
         };
-        let confined = ran.protection.refuses_writes();
-        let also = if held { ", and in its tree" } else { "" };
-        let usage = ran.usage.unwrap_or_default();
-        // Of the last try, if there were several.
-        let output = [ran.stdout, ran.stderr].concat();
-        Ran {
-            outcome: outcome(ran.outcome),
-            ms: millis(ran.time),
-            tokens: usage.input_tokens.saturating_add(usage.output_tokens),
-            protection: format!("{}{also}", ran.protection),
-            confined,
-            output,
-        }
+        returned(ran, order.since, if held { ", and in its tree" } else { "" })
     }
 
     fn execute(&self, execution: &Execution<'_>) -> super::dispatch::Executed {
@@ -235,6 +242,36 @@ impl Engines for Processes {
     }
 }
 
+/// What an agent is asked to do, and what is left of its time.
+fn task(order: &Order<'_>) -> Task {
+    let mut task = Task::new(order.prompt, order.work, order.drop_box, order.log);
+    task.kept_bytes = OUTPUT_BYTES_KEPT;
+    task.limits = Limits {
+        wall: Duration::from_secs(order.limits.wall_seconds).saturating_sub(order.since),
+        idle: Duration::from_secs(order.limits.idle_seconds),
+        output_bytes: order.limits.output_bytes,
+    };
+    for (name, value) in &order.variables {
+        task = task.variable(name, value);
+    }
+    task
+}
+
+/// How an agent ended, for the record; `also` is what kept it in its place besides.
+fn returned(ran: assay_agent::Ran, since: Duration, also: &str) -> Ran {
+    let usage = ran.usage.unwrap_or_default();
+    Ran {
+        outcome: outcome(ran.outcome),
+        ms: millis(ran.time.saturating_add(since)),
+        tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        protection: format!("{}{also}", ran.protection),
+        confined: ran.protection.refuses_writes(),
+        is_over: ran.is_over,
+        // Of the last try, if there were several.
+        output: [ran.stdout, ran.stderr].concat(),
+    }
+}
+
 /// Runs an agent that must not write where it works. What it does is told from the thread that is
 /// held to that to the one that shows it.
 fn looking(
@@ -242,7 +279,7 @@ fn looking(
     named: &[String],
     agent: &ProcessAgent,
     task: &Task,
-    activity: &mut dyn FnMut(&str),
+    seen: &mut dyn FnMut(Seen<'_>),
 ) -> (assay_agent::Ran, bool) {
     let cache = &order.contract.settings.cache;
     for name in cache {
@@ -261,7 +298,7 @@ fn looking(
             }
         })
     };
-    let meanwhile = || heard.iter().for_each(|text| activity(&text));
+    let meanwhile = || heard.iter().for_each(|text| seen(Seen::Doing(&text)));
     confine::writing_only(&writable, work, meanwhile).unwrap_or_else(|| {
         let why = "the thread that runs agents panicked".to_string();
         let ran = assay_agent::Ran {
@@ -274,6 +311,7 @@ fn looking(
             stdout: Vec::new(),
             stderr: Vec::new(),
             stragglers: 0,
+            is_over: true,
             time: Duration::ZERO,
         };
         (ran, false)
@@ -293,10 +331,22 @@ fn outcome(of: assay_agent::Outcome) -> Outcome {
         assay_agent::Outcome::WallTimeout | assay_agent::Outcome::Cancelled => Outcome::WallTimeout,
         assay_agent::Outcome::OutputLimit => Outcome::OutputLimit,
         assay_agent::Outcome::SpawnFailed { why } => Outcome::SpawnFailed(why),
+        assay_agent::Outcome::Failed { why } => Outcome::Failed(why),
         assay_agent::Outcome::Unintelligible { why } => Outcome::Unintelligible(why),
         limited @ assay_agent::Outcome::RateLimited { .. } => {
             Outcome::RateLimited(limited.to_string())
         }
+    }
+}
+
+/// A session that waits for a person, and where that person finds it.
+fn waits(event: &AgentEvent, place: &str) -> Option<String> {
+    match event {
+        AgentEvent::LeaveAsked { name, .. } => {
+            let name = name.as_deref().unwrap_or("a tool");
+            Some(format!("waits for somebody to allow or to answer {name}: {place}/console/"))
+        }
+        _ => None,
     }
 }
 

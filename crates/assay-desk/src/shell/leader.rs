@@ -19,6 +19,8 @@ pub trait Screen {
     fn recorded(&mut self, entry: &Recorded, state: &State);
     /// An agent did something.
     fn activity(&mut self, text: &str);
+    /// An agent waits for a person.
+    fn waits(&mut self, text: &str);
 }
 
 /// Why the Leader stopped.
@@ -179,7 +181,9 @@ impl<'a> Leader<'a> {
                 self.sent = run;
                 Ok(())
             }
-            Effect::Await(dispatch) if self.sent == Some(dispatch.run) => {
+            Effect::Await(dispatch)
+                if self.sent == Some(dispatch.run) || self.is_still_out(&dispatch) =>
+            {
                 self.sent = None;
                 let (event, blobs) = self.run_agent(&dispatch)?;
                 let elsewhere = elsewhere(&event);

@@ -4,11 +4,12 @@ use super::desk::Desk;
 use super::git::GitError;
 use super::{reach, settings};
 use crate::contract::sha256;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Files and their hashes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     files: BTreeMap<PathBuf, String>,
     /// There are more files than are looked at: nobody knows what happens to the others.
@@ -121,6 +122,14 @@ impl Snapshot {
         if std::fs::symlink_metadata(path).is_ok() {
             self.file(path);
         }
+    }
+
+    /// Without what Leaders write themselves, for a Leader that was not there all the time: the
+    /// record among it proves itself.
+    pub(super) fn without_own(mut self, desk: &Desk) -> Snapshot {
+        let contract = desk.contract();
+        self.files.retain(|path, _| *path == contract || !path.starts_with(desk.home()));
+        self
     }
 
     fn file(&mut self, path: &Path) {

@@ -34,13 +34,18 @@ pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
                 raise_loopback().map_err(by("raising loopback"))?;
             }
             root::build(job)?;
+            let lent = |path: &PathBuf, usual: &str| match job.host.are_lent {
+                true => path.clone(),
+                false => PathBuf::from(usual),
+            };
             Places {
-                workspace: PathBuf::from("/workspace"),
+                workspace: lent(&job.host.workspace, root::WORKSPACE),
                 uploads: PathBuf::from("/mnt/session/uploads"),
                 skills: job.host.skills.as_ref().map(|_| PathBuf::from("/workspace/skills")),
-                outputs: PathBuf::from("/mnt/session/outputs"),
+                outputs: lent(&job.host.outputs, root::OUTPUTS),
                 scratch: PathBuf::from("/tmp"),
                 root: PathBuf::from("/"),
+                are_lent: job.host.are_lent,
             }
         }
         false => job.host.clone(),

@@ -16,6 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+/// Where a session has its directories inside.
+pub(super) const WORKSPACE: &str = "/workspace";
+pub(super) const OUTPUTS: &str = "/mnt/session/outputs";
 /// What programs are made of; links of the host become links inside.
 const PROGRAMS: [&str; 7] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 /// Settings without which programs are not found, or find no certificates.
@@ -50,8 +53,7 @@ pub(super) fn build(job: &Job) -> Result<(), Trouble> {
     devices(job, root).map_err(by("making /dev"))?;
     session(job, root).map_err(by("mounting the directories of the session"))?;
     for path in &job.readable {
-        let inside = root.join(path.strip_prefix("/").unwrap_or(path));
-        bind_read_only(path, &inside).map_err(by("mounting a directory to read"))?;
+        bind_read_only(path, &below(root, path)).map_err(by("mounting a directory to read"))?;
     }
     let process = root.join("proc");
     std::fs::create_dir(&process).map_err(by("making /proc"))?;
@@ -123,23 +125,42 @@ fn devices(job: &Job, root: &Path) -> io::Result<()> {
 }
 
 fn session(job: &Job, root: &Path) -> io::Result<()> {
-    let inside = root.join("workspace");
-    bind(&job.host.workspace, &inside)?;
+    // Before what is lent: that may be below it.
+    tmpfs(&root.join("tmp"), job.limits.scratch_bytes, 0o1777)?;
+    let inside = place(job, root, &job.host.workspace, WORKSPACE)?;
     set_flags(&inside, SAFE)?;
     if let Some(skills) = &job.host.skills {
         let inside = inside.join("skills");
         make_plain(&inside)?;
         bind_read_only(skills, &inside)?;
     }
-    let inside = root.join("mnt/session/outputs");
-    bind(&job.host.outputs, &inside)?;
+    let inside = place(job, root, &job.host.outputs, OUTPUTS)?;
     set_flags(&inside, SAFE | MountFlags::NOEXEC)?;
     let inside = root.join("mnt/session/uploads");
     bind(&job.host.uploads, &inside)?;
     set_flags(&inside, SAFE | MountFlags::NOEXEC | MountFlags::RDONLY)?;
-    tmpfs(&root.join("tmp"), job.limits.scratch_bytes, 0o1777)?;
     std::fs::create_dir_all(root.join("var"))?;
     symlink("/tmp", root.join("var/tmp"))
+}
+
+/// Mounts a directory of the session where it is usually; what is lent where it is on the host,
+/// with a link from there.
+fn place(job: &Job, root: &Path, host: &Path, usual: &str) -> io::Result<PathBuf> {
+    let usual = below(root, Path::new(usual));
+    if !job.host.are_lent {
+        bind(host, &usual)?;
+        return Ok(usual);
+    }
+    let inside = below(root, host);
+    bind(host, &inside)?;
+    usual.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    symlink(host, usual)?;
+    Ok(inside)
+}
+
+/// A whole path, below the directory that becomes the root.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// Makes a directory where tools can write. What they put there instead, in a sandbox that could

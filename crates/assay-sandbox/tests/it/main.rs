@@ -6,6 +6,7 @@
 //! has to succeed: an attack that never works shows nothing.
 
 mod attacks;
+mod lent;
 mod limits;
 mod outputs;
 mod rig;
@@ -71,7 +72,8 @@ fn run_as(filter: &str) -> bool {
 
 fn all(filter: &str) -> bool {
     let user = rustix::process::geteuid().as_raw();
-    let groups = [attacks::TESTS, limits::TESTS, tools::TESTS, outputs::TESTS, settings::TESTS];
+    let groups =
+        [attacks::TESTS, lent::TESTS, limits::TESTS, tools::TESTS, outputs::TESTS, settings::TESTS];
     let mut failed = 0;
     for means in [Means::Namespaces, Means::Landlock] {
         let rig = Rig::new(means);

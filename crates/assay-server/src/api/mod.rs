@@ -13,6 +13,7 @@ mod events;
 mod fields;
 mod files;
 mod idempotency;
+mod lending;
 mod models;
 mod mounting;
 mod mounts;

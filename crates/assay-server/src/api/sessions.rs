@@ -5,6 +5,7 @@ use super::equip::{Equipment, equip};
 use super::events::{parse_events, send_events};
 use super::fields::Fields;
 use super::idempotency::{Guard, guard, is_answered, once};
+use super::lending::{self, parse_lent};
 use super::mounts::{WantedFile, parse_resources};
 use super::page::{Page, Wanted, page};
 use super::reply::Reply;
@@ -15,7 +16,7 @@ use crate::engine::Engines;
 use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::names::now_ms;
-use crate::store::{SessionKey, SessionRecord, SessionSkill, Stored, Unit, folder};
+use crate::store::{LentRecord, SessionKey, SessionRecord, SessionSkill, Stored, Unit, folder};
 use assay_ledger::keyed::{Order, Store};
 use assay_session::{Inbound, Input, Session, Status, prefix, rfc3339};
 use axum::body::Bytes;
@@ -38,7 +39,7 @@ pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
     let usage = &state.usage;
     let cached = usage.cache_creation_input_tokens;
     let cache = json!({"ephemeral_5m_input_tokens": cached, "ephemeral_1h_input_tokens": 0});
-    json!({
+    let mut wire = json!({
         "id": record.id,
         "type": "session",
         "agent": record.agent,
@@ -64,7 +65,11 @@ pub fn wire(record: &SessionRecord, state: &Session, now: u64) -> Value {
         "created_at": rfc3339(record.created_ms),
         "updated_at": rfc3339(record.updated_ms),
         "archived_at": record.archived_ms.map(rfc3339),
-    })
+    });
+    if let Some(lent) = &record.lent {
+        wire["workspace"] = lending::wire(lent);
+    }
+    wire
 }
 
 /// A request to begin a session, understood.
@@ -77,6 +82,7 @@ struct Wish {
     events: Vec<Inbound>,
     files: Vec<WantedFile>,
     vaults: Vec<String>,
+    lent: Option<LentRecord>,
 }
 
 fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
@@ -91,9 +97,10 @@ fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
     }
     let files = parse_resources(fields.array("resources")?)?;
     let vaults = parse_vaults(fields.array("vault_ids")?)?;
+    let lent = parse_lent(&mut fields)?;
     fields.unsupported("budget")?;
     fields.finish()?;
-    Ok(Wish { agent, version, environment, title, metadata, events, files, vaults })
+    Ok(Wish { agent, version, environment, title, metadata, events, files, vaults, lent })
 }
 
 fn parse_vaults(values: Vec<Value>) -> Result<Vec<String>, ApiError> {
@@ -233,6 +240,7 @@ fn begin(
         }
     }
     check_vaults(unit, &key.workspace, &wish.vaults)?;
+    let lent = wish.lent.map(|wanted| lend(engines, &agent, &wanted)).transpose()?;
     let Equipment { resources, skills } = equipment?;
     let wanted_skills = agent["skills"].as_array().map_or(0, Vec::len);
     if (resources.len(), skills.len()) != (wish.files.len(), wanted_skills) {
@@ -254,6 +262,7 @@ fn begin(
         resources,
         vault_ids: wish.vaults,
         skills,
+        lent,
     };
     unit.put(key.at(folder::SESSIONS), &record)?;
     unit.begin(&key)?;
@@ -263,6 +272,16 @@ fn begin(
     }
     let state = unit.get(&key.at(folder::STATES))?.unwrap_or_default();
     Ok(wire(&record, &state, now))
+}
+
+/// The directories that a session asks for, as they are.
+fn lend(engines: &Engines, agent: &Value, wanted: &LentRecord) -> Result<LentRecord, ApiError> {
+    if agent["skills"].as_array().is_some_and(|skills| !skills.is_empty()) {
+        let what = "workspace: an agent with skills has them in a workspace of its own; take one \
+                    without";
+        return Err(ApiError::invalid(what));
+    }
+    engines.sandboxes.lends.check(wanted).map_err(ApiError::invalid)
 }
 
 /// What clients see of a skill in a session.

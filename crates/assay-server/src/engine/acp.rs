@@ -80,7 +80,7 @@ impl AcpEngine {
                 probe_hiding(&all).map_err(unprotected)?;
                 Sandbox::Required
             }
-            (ProviderKind::Local, Protection::None { why }) => return Err(unprotected(why)),
+            (ProviderKind::Local, found) => return Err(unprotected(found.to_string())),
         };
         let helper = Helper::this_program().map_err(EngineError::ThisProgram)?;
         let engine = assay_agent::Engine::Acp { command: config.command };
@@ -138,6 +138,7 @@ async fn play(
     let notes = workspace.session().join("agent");
     let mut task = Task::new(&prompt, &workspace.files(), &workspace.outputs(), &notes);
     task.attachments = attachments;
+    task.variables = host.room.variables();
     task.sandbox = sandbox;
     task.each = each_process();
     task.hidden = Hidden { places, shown: vec![workspace.uploads(), workspace.skills()] };

@@ -9,7 +9,7 @@ use super::room::Room;
 use crate::arranging::Arranger;
 use crate::error::ApiError;
 use crate::net::Reach;
-use crate::store::{SessionRecord, SessionSkill, Stored, folder};
+use crate::store::{LentRecord, SessionRecord, SessionSkill, Stored, folder};
 use assay_session::{
     Answer, Body, ErrorKind, Event, EventId, Input, RetryStatus, Said, SessionError,
 };
@@ -78,7 +78,7 @@ impl Course {
         let settled = arranger.settle(&voice.key).await;
         settled.map_err(|_| End::Broken(NO_FILES.to_string()))?;
         let reach = Reach::of(&known.config);
-        let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach);
+        let opened = Room::new(engines.sandboxes.clone(), voice.key.clone(), reach, known.lent);
         let opened = Arc::new(opened.map_err(|_| Stop::Broken)?);
         let opened = room.get_or_init(|| opened).clone();
         let texts = known.prompt.iter().filter_map(|block| block["text"].as_str());
@@ -167,6 +167,7 @@ struct Known {
     skills: Vec<SessionSkill>,
     vault_ids: Vec<String>,
     prompt: Vec<serde_json::Value>,
+    lent: Option<LentRecord>,
     /// That of the environment, as it is now.
     config: serde_json::Value,
 }
@@ -199,8 +200,9 @@ async fn read_turn(voice: &Voice, prompt: &EventId) -> Result<Known, Stop> {
     let at = format!("{}/{}/{}", folder::ENVIRONMENTS, key.workspace, record.environment_id);
     let environment: Option<Stored> = reader.get(at).await.map_err(broken)?;
     let config = environment.and_then(|found| found.wire.get("config").cloned());
-    let SessionRecord { agent, skills, vault_ids, .. } = record;
-    Ok(Known { agent, skills, vault_ids, prompt: content, config: config.unwrap_or_default() })
+    let SessionRecord { agent, skills, vault_ids, lent, .. } = record;
+    let config = config.unwrap_or_default();
+    Ok(Known { agent, skills, vault_ids, prompt: content, lent, config })
 }
 
 #[cfg(test)]

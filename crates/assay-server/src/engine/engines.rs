@@ -1,6 +1,7 @@
 //! The engines of a server, put together once, and which model each of them is.
 
 use super::acp::AcpEngine;
+use super::lending::Lends;
 use super::model::ModelEngine;
 use super::options::{EngineError, EngineOptions};
 use super::play::ScriptedEngine;
@@ -50,12 +51,14 @@ impl Engines {
     ) -> Result<Engines, EngineError> {
         let client = Client::new();
         let guard = Guard { origins: options.origins };
+        let lends = Lends::new(options.lends, options.sandbox, &hidden)?;
         let sandboxes = Sandboxes::new(
             options.sandbox,
             options.opens_network,
             workspaces,
             client.clone(),
             guard,
+            lends,
         )?;
         let mut offers = Vec::new();
         if let Some(script) = options.script {

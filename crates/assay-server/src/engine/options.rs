@@ -20,6 +20,7 @@ use crate::net::Origin;
 use assay_sandbox::{OpenError, ProviderKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use url::Url;
 
 /// Engines in one file.
@@ -44,6 +45,8 @@ pub struct EngineOptions {
     pub opens_network: bool,
     /// Names that lead nearby.
     pub origins: Vec<Origin>,
+    /// Directories of this machine below which sessions may work in some.
+    pub lends: Vec<PathBuf>,
 }
 
 /// A file of engines.
@@ -163,6 +166,14 @@ pub enum EngineError {
     Unprotected {
         /// Whose.
         name: String,
+        /// Why not.
+        why: String,
+    },
+    /// A directory that cannot be lent.
+    #[error("--lend {}: {why}", path.display())]
+    Lend {
+        /// Which.
+        path: PathBuf,
         /// Why not.
         why: String,
     },

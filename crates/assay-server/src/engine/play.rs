@@ -8,6 +8,7 @@ use super::toolbox::Wanted;
 use super::{Engine, Turn};
 use crate::api::tool_access;
 use assay_session::{ErrorKind, RetryStatus, Said, SessionError, Usage};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,6 +113,17 @@ impl Player {
             .replace("{text}", &self.host.text)
     }
 
+    /// What a tool is given, with the number of the turn in its texts: so that what it did can be
+    /// told from what it did in another turn. Nothing that somebody else wrote is put in.
+    fn numbered(&self, input: &Map<String, Value>) -> Map<String, Value> {
+        let number = self.host.turn_number().to_string();
+        let filled = |value: &Value| match value {
+            Value::String(text) => Value::String(text.replace("{turn}", &number)),
+            other => other.clone(),
+        };
+        input.iter().map(|(name, value)| (name.clone(), filled(value))).collect()
+    }
+
     /// What a model would have been asked, with numbers that are always the same.
     fn request(&mut self, output: &str) {
         let usage = Usage {
@@ -165,7 +177,7 @@ impl Player {
         }
         let wanted = calls.iter().map(|call| Wanted {
             written: call.result.as_ref().map(|text| Gave::text(text.clone(), call.is_error)),
-            ..named_call(&self.host.agent, &call.call, call.input.clone())
+            ..named_call(&self.host.agent, &call.call, self.numbered(&call.input))
         });
         let wanted = wanted.collect();
         let gave = self.host.use_tools(std::mem::take(&mut self.pending), wanted).await?;

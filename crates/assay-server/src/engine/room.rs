@@ -4,17 +4,18 @@
 //! sandbox on them for one turn, opened by the first call. Nothing of a call is left when it
 //! returns, and nothing of a room when it is closed: only then may the next turn begin.
 
+use super::lending::{self, Lends};
 use super::options::EngineError;
 use super::seats::{Seat, Seats};
 use crate::log::log;
 use crate::net::{Client, Guard, Reach, gate};
-use crate::store::SessionKey;
+use crate::store::{LentRecord, SessionKey};
 use assay_sandbox::{
-    Capability, Helper, Interrupt, Local, Network, OpenError, Provider, ProviderKind, Settings,
-    ToolResult, Tools, Workspace,
+    Capability, Helper, Interrupt, Lent, Local, Network, OpenError, Provider, ProviderKind,
+    Settings, ToolResult, Tools, Workspace,
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -41,6 +42,8 @@ pub struct Sandboxes {
     pub client: Client,
     /// Decides whom.
     pub guard: Guard,
+    /// Directories of this machine that sessions may work in.
+    pub lends: Lends,
     calls: Arc<Seats>,
     programs: Arc<Seats>,
 }
@@ -56,6 +59,7 @@ impl Sandboxes {
         place: PathBuf,
         client: Client,
         guard: Guard,
+        lends: Lends,
     ) -> Result<Sandboxes, EngineError> {
         let helper = Helper::this_program().map_err(EngineError::ThisProgram)?;
         let provider = Local::new(kind, helper)?;
@@ -68,6 +72,7 @@ impl Sandboxes {
             place,
             client,
             guard,
+            lends,
             calls: Arc::new(Seats::new(ALL_CALLS_MAX, OWN_CALLS_MAX)),
             programs: Arc::new(Seats::new(ALL_PROGRAMS_MAX, OWN_PROGRAMS_MAX)),
         };
@@ -153,6 +158,8 @@ pub struct Room {
     key: SessionKey,
     /// What its environment lets it reach.
     pub reach: Reach,
+    /// The directories it works in, if they are not its own.
+    lent: Option<LentRecord>,
     inside: Mutex<Inside>,
     interrupt: Interrupt,
     calls: Arc<Semaphore>,
@@ -171,11 +178,16 @@ impl Room {
     ///
     /// # Errors
     /// If the system has no descriptors left.
-    pub fn new(sandboxes: Arc<Sandboxes>, key: SessionKey, reach: Reach) -> std::io::Result<Room> {
+    pub fn new(
+        sandboxes: Arc<Sandboxes>,
+        key: SessionKey,
+        reach: Reach,
+        lent: Option<LentRecord>,
+    ) -> std::io::Result<Room> {
         let interrupt = Interrupt::new()?;
         let calls = Arc::new(Semaphore::new(CALLS_MAX));
         let inside = Mutex::new(Inside::Unused);
-        Ok(Room { sandboxes, key, reach, inside, interrupt, calls })
+        Ok(Room { sandboxes, key, reach, lent, inside, interrupt, calls })
     }
 
     /// The tools that run here.
@@ -225,8 +237,12 @@ impl Room {
             Inside::Open(tools) => Ok(Some(tools.clone())),
             Inside::Closed { .. } => Ok(None),
             Inside::Unused | Inside::Held => {
-                let workspace = Workspace::create(&self.sandboxes.place(&self.key))?;
-                let settings = self.sandboxes.settings(&self.reach);
+                let workspace = self.workspace()?;
+                let mut settings = self.sandboxes.settings(&self.reach);
+                if let Some(lent) = &self.lent {
+                    settings.readable = lent.readable.clone();
+                    settings.environment = lending::environment(lent);
+                }
                 let sandbox = self.sandboxes.provider.open(&workspace, settings)?;
                 let tools = Arc::new(Tools::new(sandbox));
                 *inside = Inside::Open(tools.clone());
@@ -250,7 +266,16 @@ impl Room {
     /// # Errors
     /// If they cannot be made.
     pub fn workspace(&self) -> Result<Workspace, OpenError> {
-        Ok(Workspace::create(&self.sandboxes.place(&self.key))?)
+        let workspace = Workspace::create(&self.sandboxes.place(&self.key))?;
+        let Some(lent) = &self.lent else { return Ok(workspace) };
+        self.sandboxes.lends.check_again(lent).map_err(OpenError::Settings)?;
+        let lent = Lent { files: lent.path.clone(), outputs: lent.outputs.clone() };
+        Ok(workspace.lend(lent)?)
+    }
+
+    /// What whoever works in a lent directory is told, by name.
+    pub(super) fn variables(&self) -> BTreeMap<String, String> {
+        self.lent.as_ref().map(|lent| lent.variables.clone()).unwrap_or_default()
     }
 
     /// Uses the directories by other means than a call. As long as what is given is kept,

@@ -18,7 +18,8 @@ pub use keys::{ApiKey, KeyError, add_key, find_key, is_key_good, list_keys, new_
 pub use place::{OpenStore, StorePlace};
 pub use reader::{Piece, Reader};
 pub use records::{
-    Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, fields_of, folder, read_record,
+    LentRecord, Line, Resource, SessionKey, SessionRecord, SessionSkill, Stored, fields_of, folder,
+    read_record,
 };
 #[cfg(test)]
 pub use stubborn::Stubborn;

@@ -5,6 +5,8 @@ use assay_session::Event;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Folders of keys.
 pub mod folder {
@@ -102,6 +104,25 @@ pub struct SessionRecord {
     /// The skills that tools can read, as they were when the session began.
     #[serde(default)]
     pub skills: Vec<SessionSkill>,
+    /// Directories of this machine in which its tools work, instead of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lent: Option<LentRecord>,
+}
+
+/// Directories of this machine that a session works in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LentRecord {
+    /// Where the tools work.
+    pub path: PathBuf,
+    /// What is collected at the end of a turn.
+    pub outputs: PathBuf,
+    /// What tools can read besides.
+    pub readable: Vec<PathBuf>,
+    /// What programs are told there: `nonce` comes as `$ASSAY_NONCE`.
+    pub variables: BTreeMap<String, String>,
+    /// Which directories these were when the session began: others may stand there later.
+    #[serde(default)]
+    pub nodes: Vec<String>,
 }
 
 /// A file in a session.

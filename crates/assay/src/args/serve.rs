@@ -43,6 +43,10 @@ pub struct ServeArgs {
     /// Let environments have unrestricted networking: their tools reach what this machine reaches.
     #[arg(long)]
     pub open_network: bool,
+    /// Let sessions work in directories below this one instead of directories of their own, as far
+    /// as whoever has a key names them: runs of `assay desk` do. May be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub lend: Vec<PathBuf>,
     /// Let web_fetch reach a host by plain HTTP at this address, for trying things out. Can be
     /// given more than once.
     #[arg(long, value_name = "HOST=ADDR")]

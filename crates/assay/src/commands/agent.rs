@@ -3,9 +3,7 @@
 use super::Trouble;
 use crate::args::{AgentCommand, AgentRunArgs, OutputFormat, SandboxArg};
 use crate::exit::Exit;
-use assay_agent::{
-    Agent, AgentConfig, AgentEvent, Helper, Limits, Outcome, ProcessAgent, Ran, Sandbox, Task,
-};
+use assay_agent::{AgentConfig, AgentEvent, Helper, Limits, Outcome, Ran, Sandbox, Task, agent_of};
 use serde_json::json;
 use std::io::Read;
 use std::path::Path;
@@ -54,7 +52,7 @@ fn run_once(args: &AgentRunArgs) -> Result<Exit, Trouble> {
         true => anstream::println!("{}", json!(event)),
         false => human(&event),
     };
-    let ran = ProcessAgent::new(config, helper).run(&task, &mut show);
+    let ran = agent_of(config, helper).run(&task, &mut show);
     match is_json {
         true => anstream::println!("{}", summary(engine, &ran)),
         false => finish(args, engine, &ran),
@@ -65,7 +63,9 @@ fn run_once(args: &AgentRunArgs) -> Result<Exit, Trouble> {
 fn code(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::Exited { code: 0 } => Exit::Upheld,
-        Outcome::Exited { .. } | Outcome::Signalled { .. } => Exit::Refuted,
+        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Failed { .. } => {
+            Exit::Refuted
+        }
         Outcome::SpawnFailed { .. } => Exit::MissingCapability,
         Outcome::IdleTimeout
         | Outcome::WallTimeout
@@ -117,7 +117,10 @@ fn human(event: &AgentEvent) {
         AgentEvent::ToolResult { ok: true, .. } => anstream::println!("          it worked"),
         AgentEvent::ToolResult { ok: false, .. } => anstream::println!("          it did not work"),
         // Nobody is asked here, and what a call is about stood there when it began.
-        AgentEvent::Usage(_) | AgentEvent::ToolUpdate { .. } | AgentEvent::LeaveAsked { .. } => {}
+        AgentEvent::Usage(_) | AgentEvent::ToolUpdate { .. } => {}
+        AgentEvent::LeaveAsked { name, .. } => {
+            anstream::println!("waits     for leave: {}", name.as_deref().unwrap_or("a tool"));
+        }
         AgentEvent::Failed { message, .. } => anstream::println!("failed    {message}"),
         AgentEvent::Finished { message, .. } => anstream::println!("finished  {message}"),
         AgentEvent::Stderr { text } => anstream::eprintln!("stderr    {text}"),

@@ -49,6 +49,7 @@ fn serve(args: ServeArgs) -> Result<(), Trouble> {
         sandbox: args.sandbox,
         opens_network: args.open_network,
         origins: args.local_origin,
+        lends: args.lend,
     };
     // Kept until the end: a demonstration without a directory leaves nothing behind.
     let (data, _forgotten) = data_directory(args.data)?;

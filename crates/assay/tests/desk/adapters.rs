@@ -8,7 +8,7 @@ const JUDGE: &str = "verdict \"$good\"";
 const PATIENT: Wish = Wish { limits: "iterations = 3\nidle_seconds = 60", ..USUAL };
 
 /// An agent that speaks the Agent Client Protocol, and does its work when it is prompted.
-const ACP_AGENT: &str = r#"
+pub const ACP_AGENT: &str = r#"
 import json, subprocess, sys
 
 def answer(message, result):

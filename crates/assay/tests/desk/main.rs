@@ -5,6 +5,9 @@ mod adapters;
 mod amends;
 mod around;
 mod beside;
+#[path = "../serve/client.rs"]
+#[allow(dead_code)]
+mod client;
 mod commands;
 mod crash;
 mod ends;
@@ -15,6 +18,10 @@ mod lies;
 mod listing;
 mod meanwhile;
 mod persons;
+#[path = "../console/server.rs"]
+#[allow(dead_code)]
+mod server;
+mod sessions;
 mod settings;
 mod unseen;
 mod whole;

@@ -17,6 +17,7 @@ mod fetch;
 mod files;
 mod keyring;
 mod keys;
+mod lent;
 mod limits;
 mod malformed;
 mod mcp;

@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Scenarios on SQLite that must pass. Those on PostgreSQL are the same with another store, which
-/// `crash` has too.
-const HOLD: [&str; 2] = ["S1", "S2"];
+/// Scenarios that must pass: on SQLite, and on a PostgreSQL that is killed with the server.
+const HOLD: [&str; 4] = ["S1", "S2", "S3", "S4"];
 /// A checker with its options, and what it has to say.
 type Finds = (&'static [&'static str], &'static str);
 
@@ -26,25 +25,42 @@ fn run(place: &Path) -> Command {
     command
 }
 
-#[test]
-fn the_plan_about_the_server_holds_with_its_smoke_budget() {
-    let place = tempfile::tempdir().expect("a directory");
-    let mut command = run(&place.path().join("run"));
-    command.args(["--format", "json"]).args(HOLD.iter().flat_map(|name| ["--scenario", name]));
+/// Runs scenarios, and gives those of them that did not hold, and why.
+fn not_held(place: &Path, names: &[&'static str]) -> Vec<(&'static str, String)> {
+    let mut command = run(place);
+    command.args(["--format", "json"]).args(names.iter().flat_map(|name| ["--scenario", name]));
     let output = command.output().expect("assay runs");
     let said = String::from_utf8_lossy(&output.stderr);
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}: {said}", output.status));
-    let scenarios = result["scenarios"].as_array().expect("scenarios");
-    for name in HOLD {
-        let scenario = scenarios.iter().find(|one| one["id"] == name).expect("it is in the plan");
-        // On a machine that is too busy for the rate of the plan a pass is held back for that.
-        let sentence = scenario["sentence"].as_str().expect("a sentence");
-        let is_held = sentence.contains("the result is held, red flag 1 (");
-        let holds = scenario["verdict"] == "PASS-smoke" || is_held;
-        assert!(holds, "{name}: {result:#}\n{said}");
-    }
     assert_eq!(result["findings"], json!([]), "{result:#}");
+    let scenarios = result["scenarios"].as_array().expect("scenarios");
+    let mut others = Vec::new();
+    for name in names {
+        let scenario = scenarios.iter().find(|one| one["id"] == *name).expect("it is in the plan");
+        let word = |field: &str| scenario[field].as_str().expect("text").to_string();
+        let (verdict, sentence) = (word("verdict"), word("sentence"));
+        // On a machine that is too busy for the rate of the plan a pass is held back for that.
+        let is_held = sentence.contains("the result is held, red flag 1 (");
+        if verdict != "PASS-smoke" && !is_held {
+            assert!(verdict.starts_with("INCONCLUSIVE"), "{name}: {result:#}\n{said}");
+            others.push((*name, format!("{verdict}: {sentence}\n{said}")));
+        }
+    }
+    others
+}
+
+/// What could not be decided while the machine was busy with other tests is run once more, alone;
+/// what was refuted is not.
+#[test]
+fn the_plan_about_the_server_holds_with_its_smoke_budget() {
+    let place = tempfile::tempdir().expect("a directory");
+    let undecided = not_held(&place.path().join("run"), &HOLD);
+    for (name, why) in undecided {
+        println!("{name} is run once more: {why}");
+        let again = not_held(&place.path().join(name), &[name]);
+        assert!(again.is_empty(), "{name}: {again:?}");
+    }
 }
 
 /// Waits for the end of the first trial. What comes then, to run it again and make it smaller,

@@ -75,6 +75,19 @@ impl Screen for Lines {
         self.drawn = true;
         _ = std::io::stderr().flush();
     }
+
+    /// Never left out: nothing goes on before somebody has read it.
+    fn waits(&mut self, text: &str) {
+        self.wipe();
+        match self.format {
+            OutputFormat::Json => anstream::eprintln!("waits     {text}"),
+            OutputFormat::Human => {
+                let elapsed = self.begun.elapsed().as_secs_f64();
+                anstream::println!("{elapsed:>7.1}s  waits     {text}");
+            }
+        }
+        _ = std::io::stdout().flush();
+    }
 }
 
 /// An event in a line.

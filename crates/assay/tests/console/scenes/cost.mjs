@@ -1,4 +1,4 @@
-// What a session has cost: shown where the engine has prices, and only there.
+// What a session has cost: shown where the engine has prices, and only there. What clients noted of it.
 
 import { assert, play, told } from "./stage.mjs";
 
@@ -7,7 +7,8 @@ await play(async (stage) => {
   await stage.sign_in();
   const open = async (model) => {
     const agent = await stage.api("POST", "/v1/agents", { name: `of ${model}`, model });
-    const wish = { agent: agent.id, environment_id: told.environment, title: `A ${model} one` };
+    const metadata = { campaign: `of ${model}` };
+    const wish = { agent: agent.id, environment_id: told.environment, title: `A ${model} one`, metadata };
     const session = await stage.api("POST", "/v1/sessions", wish);
     await stage.go(`/sessions/${session.id}`);
     await page.getByRole("heading", { name: `A ${model} one` }).waitFor();
@@ -20,6 +21,7 @@ await play(async (stage) => {
   // Nothing was asked, so nothing is said of money; then each turn adds to it.
   const priced = await open("priced");
   await fact("Tokens").waitFor();
+  await fact("campaign").getByText("of priced", { exact: true }).waitFor();
   assert.equal(await fact("Cost").count(), 0);
   await stage.say("What is this worth?");
   await said.waitFor();

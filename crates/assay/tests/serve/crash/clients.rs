@@ -33,6 +33,8 @@ pub struct Client {
     chance: Chance,
     pub messages: Vec<Sent>,
     pub interrupts: Vec<Sent>,
+    /// Answers to calls that were taken.
+    pub answers: Vec<Sent>,
     pub attempts: Vec<Attempt>,
     /// Events, in the order of the stream.
     pub streamed: Vec<Value>,
@@ -52,6 +54,7 @@ impl Client {
             chance: Chance(seed.max(1)),
             messages: Vec::new(),
             interrupts: Vec::new(),
+            answers: Vec::new(),
             attempts: Vec::new(),
             streamed: Vec::new(),
             listed: Vec::new(),
@@ -264,9 +267,14 @@ impl World {
             _ => return,
         };
         let key = format!("answer-{}", frame.id);
-        let body = json!({"events": [event]});
+        let (from, body) = (Instant::now(), json!({"events": [event]}));
         let answer = self.post(&events_path(session), &key, &body, |_, _| {});
         assert!([200, 404].contains(&answer.status), "{}", answer.body);
+        if answer.status == 200 {
+            let event = id_of(&answer.json()["data"][0]);
+            let sent = Sent { key, body, event, from, to: Instant::now() };
+            client.lock().expect("no panic").answers.push(sent);
+        }
     }
 
     /// It is still of use; then it ends, and its listener with it.

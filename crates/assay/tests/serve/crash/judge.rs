@@ -3,7 +3,7 @@
 use super::clients::{Client, Sent, World, id_of, text_of};
 use crate::server::{Server, events_path};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// No acknowledged event lost, none twice, one order, every turn at most once, every tool once.
 pub fn judge(server: &Server, world: &World, client: &Client) {
@@ -25,11 +25,20 @@ pub fn judge(server: &Server, world: &World, client: &Client) {
     let texts: Vec<String> = of("user.message").into_iter().map(text_of).collect();
     let sent: Vec<&String> = client.messages.iter().map(|sent| &sent.key).collect();
     assert_eq!(texts.iter().collect::<Vec<_>>(), sent, "client {number}: what was sent");
+    // An answer that comes again has the event of the first; none that was taken is missing.
+    for kind in ["user.custom_tool_result", "user.tool_confirmation"] {
+        for id in listed(kind) {
+            let taken = client.answers.iter().filter(|sent| sent.event == id).count();
+            assert_eq!(taken, 1, "client {number}: {kind} {id} was sent once");
+        }
+    }
+    let kept = client.answers.iter().filter(|sent| ids.contains(&sent.event)).count();
+    assert_eq!(kept, client.answers.len(), "client {number}: no answer that was taken is lost");
     turns(client, &events);
     tools(client, &events);
     runs(server, client, &events);
     // No key has a second effect, long after.
-    for sent in client.messages.iter().chain(&client.interrupts) {
+    for sent in client.messages.iter().chain(&client.interrupts).chain(&client.answers) {
         let again = world.post(&events_path(&client.session), &sent.key, &sent.body, |_, _| {});
         assert_eq!(id_of(&again.json()["data"][0]), sent.event, "client {number}: {}", sent.key);
     }
@@ -135,8 +144,11 @@ fn runs(server: &Server, client: &Client, events: &[Value]) {
     let done = events.iter().filter(is_success).count();
     let place = server.data.join("workspaces/default").join(&client.session);
     let left = std::fs::read_to_string(place.join("workspace/ran")).unwrap_or_default();
-    let ran = left.lines().filter(|line| *line == "ran").count();
-    assert_eq!(ran, left.lines().count(), "client {number}: {left}");
+    let turns: BTreeSet<&str> = left.lines().collect();
+    let ran = left.lines().count();
+    assert_eq!(turns.len(), ran, "client {number}: a tool ran twice in a turn: {left}");
+    let is_number = |line: &&str| line.parse::<u64>().is_ok();
+    assert!(turns.iter().all(is_number), "client {number}: {left}");
     assert!(done <= ran, "client {number}: {done} calls are said to have run, {ran} did");
     assert!(ran <= calls.len(), "client {number}: {ran} runs of {} calls", calls.len());
     println!("client {number}: {} calls of a tool, {ran} ran, {done} told", calls.len());

@@ -3,6 +3,7 @@
 use super::agents::AgentSnapshot;
 use super::events::UserMessageWish;
 use super::{Metadata, MetadataChange, Named, Nothing, id_or, named, one_of};
+use std::collections::BTreeMap;
 use utoipa::openapi::{RefOr, schema::Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Named> {
         named::<SessionUsage>(),
         named::<SessionStats>(),
         named::<SessionList>(),
+        named::<LentWorkspace>(),
         named::<SessionWish>(),
         named::<SessionChange>(),
         named::<Resource>(),
@@ -296,6 +298,26 @@ struct Session {
     updated_at: String,
     #[schema(format = DateTime)]
     archived_at: Option<String>,
+    /// Only where tools work in directories of this machine.
+    workspace: Option<LentWorkspace>,
+}
+
+/// Directories of this machine, below one that the server lends (`--lend`).
+#[derive(ToSchema)]
+struct LentWorkspace {
+    #[schema(pattern = "^lent$")]
+    r#type: String,
+    /// Where the tools work.
+    #[schema(max_length = 4096)]
+    path: String,
+    /// What is collected at the end of a turn.
+    #[schema(max_length = 4096)]
+    outputs: String,
+    /// What tools can read besides.
+    #[schema(max_items = 8)]
+    readable: Option<Vec<String>>,
+    /// What programs are told: `nonce` comes as `$ASSAY_NONCE`.
+    variables: Option<BTreeMap<String, String>>,
 }
 
 #[derive(ToSchema)]
@@ -319,6 +341,7 @@ struct SessionWish {
     /// Where credentials for MCP servers are looked for, in this order.
     #[schema(max_items = 20)]
     vault_ids: Option<Vec<String>>,
+    workspace: Option<LentWorkspace>,
 }
 
 #[derive(ToSchema)]
