@@ -186,7 +186,7 @@ fn a_campaign_whose_runs_are_sessions_completes() {
             assert_eq!(session["status"], "terminated", "it is archived: {session:#}");
             assert_eq!(session["metadata"]["campaign"], "small", "{session:#}");
             let path = session["workspace"]["path"].as_str().expect("a path");
-            assert!(path.ends_with(&format!("trees/{role}")), "{path}");
+            assert!(path.ends_with("trees/work"), "{path}");
         }
     }
     assert!(ended.out.contains("returned  Exited(0)"), "{}", ended.out);
@@ -243,9 +243,8 @@ fn a_session_cannot_touch_the_desk_beside_its_tree() {
 
 #[test]
 fn a_leader_that_is_killed_takes_the_session_up_and_begins_no_second_one() {
-    let worker =
-        turn("Worker", &format!("echo once >> ../../runs/0001-worker/out/ran; {WORK}"), Some("go"));
-    let served = Served::new(PATIENT, &worker, &turn("Verifier", JUDGE, None), "always_allow");
+    let [worker, verifier] = [turn("Worker", WORK, Some("go")), turn("Verifier", JUDGE, None)];
+    let served = Served::new(PATIENT, &worker, &verifier, "always_allow");
     for _ in 0..2 {
         // The second of these has taken it up and is killed as well.
         let mut leader = served.command(&["run", "small", "--format", "json"]);
@@ -269,8 +268,9 @@ fn a_leader_that_is_killed_takes_the_session_up_and_begins_no_second_one() {
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
     assert_eq!(served.sessions("worker").len(), 1, "{}", served.log());
     assert!(!served.log().contains("\"lost\""), "{}", served.log());
-    let ran = served.bench.root.join(".assay/desk/small/runs/0001-worker/out/ran");
-    assert_eq!(std::fs::read_to_string(ran).expect("it ran"), "once\n");
+    let events = served.events(&served.sessions("worker")[0]);
+    let calls = events.iter().filter(|event| event["type"] == "agent.tool_use").count();
+    assert_eq!(calls, 1, "{events:#?}");
 }
 
 #[test]
