@@ -19,6 +19,9 @@ demo: ## one claim upheld and one refuted on the built-in store, in two minutes
 # What is tested is what is linted: the linter stands in for the compiler, so that nothing is compiled twice.
 LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 
+# Most of what tests do is wait for processes, clocks and disks.
+export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
+
 test: deps ## everything that must be green: lints, tests, documentation
 	cargo fmt --all --check
 	$(LINTED) cargo test --workspace --all-targets --no-run

@@ -173,7 +173,7 @@ impl Leader<'_> {
         let prompt = self.campaign.blob(&dispatch.prompt)?;
         let prompt = String::from_utf8_lossy(&prompt).into_owned();
         let [out, log] = self.places(dispatch)?;
-        let (tree, work) = (self.desk.tree(dispatch.role.word()), self.desk.seat());
+        let work = self.desk.seat();
         let with_checkout = !self.engines.confined();
         let begun = begun::find(self.desk, dispatch);
         let since = begun.as_ref().map(Begun::age);
@@ -211,14 +211,8 @@ impl Leader<'_> {
         let Changes { tampered, elsewhere } =
             before.changes(&after, self.desk.git.root(), reach.as_deref());
         self.toolchain = Some(after.toolchain);
-        if !ran.is_over {
-            self.set_aside(dispatch);
-        }
-        // One that cannot be moved is looked at where it is: it is in the way of the next. One that
-        // is not there any more was moved already, or is lost.
-        let is_stuck = work.exists() && self.desk.rise(&tree).is_err();
-        let left = if is_stuck { &work } else { &tree };
-        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, left);
+        let left = self.left_by(dispatch, ran.is_over);
+        let (artifact, claim, void) = self.take_in(&state, dispatch, &out, &left);
         let (artifact, claim) = self.begin_of_the_next(dispatch, artifact, claim)?;
         let blob = self.campaign.put(&ran.output)?;
         let (output, sandbox) = (blob.sha256.to_string(), ran.protection);
@@ -238,6 +232,20 @@ impl Leader<'_> {
             sandbox,
         };
         Ok((Event::Returned(Box::new(returned)), vec![blob]))
+    }
+
+    /// The tree of an agent, where it can be looked at.
+    fn left_by(&self, dispatch: &Dispatch, is_over: bool) -> PathBuf {
+        if !is_over {
+            self.set_aside(dispatch);
+        }
+        let (tree, seat) = (self.desk.tree(dispatch.role.word()), self.desk.seat());
+        // One that cannot be moved is looked at where it is: it is in the way of the next. One that
+        // is not there any more was moved already, or is lost.
+        match seat.exists() && self.desk.rise(&tree).is_err() {
+            true => seat,
+            false => tree,
+        }
     }
 
     /// The drop box of a dispatch, and where what its agent prints is kept.

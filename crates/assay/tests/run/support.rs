@@ -148,7 +148,10 @@ impl Running {
     /// The same of a plan that lies there already.
     pub fn of(scratch: &Path, plan: &Path, options: &[&str]) -> Running {
         let directory = scratch.join("run");
-        let mut command = assay(&["run", text(plan), "--directory", text(&directory)]);
+        // Whoever runs these tests may have been told to outlive a terminal.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_assay")]);
+        command.args(["run", text(plan), "--directory", text(&directory)]);
         Running::by(command.args(options), directory)
     }
 
