@@ -135,7 +135,7 @@ fn moved(
         let between = row.start > first.end.saturating_add(margin)
             && row.end.saturating_add(margin) < last.start;
         let certain = row.ok() && between;
-        for (account, delta) in [(from, -amount), (to, amount)] {
+        for (account, delta) in [(from, amount.saturating_neg()), (to, amount)] {
             let Some(bound) = bounds.get_mut(account.as_str()) else { continue };
             bound.0 = bound.0.saturating_add(if certain { delta } else { delta.min(0) });
             bound.1 = bound.1.saturating_add(if certain { delta } else { delta.max(0) });

@@ -57,7 +57,7 @@ fn requests(check: &Check<'_, '_>, rows: &[&Row<'_>]) -> Result<Vec<Request>, Or
         let amount = table.at_path(row.input, "amount").or(Some(row.input));
         let amount = amount.and_then(|id| table.values.as_int(id));
         let amount = amount.ok_or_else(|| bad("the input has no whole number `amount`"))?;
-        let amount = if row.verb == "debit" { -amount } else { amount };
+        let amount = if row.verb == "debit" { amount.saturating_neg() } else { amount };
         let id = table.at_path(row.input, path).filter(|id| !id.is_null());
         // A request without an id is its own: no retry can share it.
         let fresh = requests.len();

@@ -164,14 +164,14 @@ impl<'a> Edn<'a> {
         self.pos += usize::from(negative);
         let (digits, mut value) = (self.pos, 0i64);
         while let Some(digit @ b'0'..=b'9') = self.peek() {
-            // Wrong for numbers of twenty digits, which are not used: they go through their text.
+            // Wrong beyond eighteen digits, where it is not used: such numbers go through their text.
             value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
             self.pos += 1;
         }
         let length = self.pos - digits;
         let plain = (1..=18).contains(&length) && (length == 1 || self.bytes[digits] != b'0');
         let ends = self.peek().is_none_or(|next| DELIMITERS[next as usize]);
-        let id = ValueId::inline_int(if negative { -value } else { value });
+        let id = ValueId::inline_int(if negative { value.wrapping_neg() } else { value });
         match id {
             Some(id) if plain && ends => Raw::known(id),
             _ => {

@@ -361,3 +361,20 @@ fn keys_that_are_no_strings_stand_where_they_will_stand_when_read_again() {
     let again = rows(&read_bytes(&first).expect("what is written can be read"));
     assert_eq!(String::from_utf8_lossy(&first), String::from_utf8_lossy(&again));
 }
+
+#[test]
+fn numbers_of_any_length_are_read_and_come_back() {
+    let long = format!("-18424244982889316{}", "0".repeat(61));
+    let numbers = ["-9223372036854775808", "9223372036854775807", "-9223372036854775809", &long];
+    for number in numbers {
+        let mut b = Builder::new();
+        let (client, input) = (b.values().int(0), b.values().number(number));
+        b.invoke(Invocation::new(client, "write", 0).input(input));
+        let history = b.finish();
+        for write in [write_jsonl as Writer, write_jepsen_edn, write_jepsen_json] {
+            let again = rewritten(&history, write);
+            let input = again.ops().next().expect("one was written").input;
+            assert_eq!(again.values.show(input).to_string(), number);
+        }
+    }
+}

@@ -26,7 +26,10 @@ pub(super) fn holds(facts: &Facts<'_>, claim: &str, args: &[Arg]) -> Option<bool
     };
     let close = |a: f64, b: f64| (a - b).abs() <= CLOSE * a.abs().max(1.0);
     Some(match claim {
-        "total" => balances(facts, &op(0)?)?.values().sum::<i64>() == int(1)?,
+        "total" => {
+            let balances = balances(facts, &op(0)?)?;
+            balances.values().fold(0, |sum: i64, &b| sum.saturating_add(b)) == int(1)?
+        }
         "negative" => {
             let balance = *balances(facts, &op(0)?)?.get(text(1)?)?;
             balance == int(2)? && balance < 0
@@ -103,10 +106,12 @@ fn moved(facts: &Facts<'_>, a: &Op, b: &Op, account: &str, margin: i64) -> Optio
         }
         let after = facts.h.span(a).1.saturating_add(margin) < facts.h.span(&op).0;
         let certain = op.outcome() == Outcome::Ok && after && facts.before(&op, b, margin);
-        for (place, delta) in [(part("from", "0")?, -amount), (part("to", "1")?, amount)] {
+        for (place, delta) in
+            [(part("from", "0")?, amount.saturating_neg()), (part("to", "1")?, amount)]
+        {
             if name(place) == account {
-                low += if certain { delta } else { delta.min(0) };
-                high += if certain { delta } else { delta.max(0) };
+                low = low.saturating_add(if certain { delta } else { delta.min(0) });
+                high = high.saturating_add(if certain { delta } else { delta.max(0) });
             }
         }
     }
@@ -126,7 +131,7 @@ fn account(
     let is_request = |op: &Op| op.key == of.key && ["credit", "debit"].contains(&facts.verb(op));
     for op in facts.possible().filter(is_request) {
         let amount = facts.h.values.as_int(facts.at(op.input, "amount").unwrap_or(op.input))?;
-        let amount = if facts.verb(&op) == "debit" { -amount } else { amount };
+        let amount = if facts.verb(&op) == "debit" { amount.saturating_neg() } else { amount };
         let id = facts.at(op.input, path).filter(|id| !id.is_null());
         let id = id.map_or_else(|| format!("op {}", op.index.0), |id| facts.text(id));
         let request = requests.entry(id).or_insert((amount, false, false));
@@ -136,8 +141,8 @@ fn account(
     }
     let bound = |pick: fn(i64) -> i64| {
         requests.values().fold(opening, |sum, &(amount, certain, possible)| match certain {
-            true => sum + amount,
-            false => sum + if possible { pick(amount) } else { 0 },
+            true => sum.saturating_add(amount),
+            false => sum.saturating_add(if possible { pick(amount) } else { 0 }),
         })
     };
     Some((bound(|amount| amount.min(0)), bound(|amount| amount.max(0))))

@@ -440,3 +440,24 @@ fn what_an_oracle_needs_is_named_as_it_is_set() {
         assert_eq!(unknown, None, "{}: there are {known:?}", info.name);
     }
 }
+
+#[test]
+fn amounts_at_the_limits_of_an_integer_are_judged_like_others() {
+    let (least, most) = (i64::MIN, i64::MAX);
+    let texts = [
+        ("ledger", format!("0 debit a {{\"id\":1,\"amount\":{least}}} ok\n0 balance a - ok 5")),
+        ("ledger", format!("0 credit a {{\"id\":1,\"amount\":{most}}} ok\n0 balance a - ok 5")),
+        ("bank", format!("0 read - - ok [{most},{most}]\n0 read - - ok [5,5]")),
+        (
+            "bank",
+            format!("0 read - - ok [5,5]\n0 transfer - [0,1,{least}] ok\n0 read - - ok [6,4]"),
+        ),
+    ];
+    for (oracle, text) in texts {
+        let history = sketch(&text);
+        let report = try_history(oracle, &history, &Options::default()).unwrap_or_else(|error| {
+            panic!("{oracle} of {text}: {error}");
+        });
+        assert!(!report.anomalies.is_empty(), "{oracle} finds nothing in {text}");
+    }
+}
