@@ -87,6 +87,15 @@ fn a_commit_whose_answer_is_lost_happens_once() {
     }
 }
 
+/// Tells that it is over also when a commit failed: whoever breaks things would go on for ever.
+struct AtTheEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtTheEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn commits_go_on_when_the_database_is_killed_and_connections_are_cut() {
     const COMMITS: usize = 400;
@@ -96,6 +105,7 @@ fn commits_go_on_when_the_database_is_killed_and_connections_are_cut() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _ending = AtTheEnd(&is_over);
             for n in 0..COMMITS {
                 let (key, before) = (format!("k/{n:04}"), format!("k/{:04}", n.max(1) - 1));
                 if n > 0 {
@@ -105,7 +115,6 @@ fn commits_go_on_when_the_database_is_killed_and_connections_are_cut() {
                 let value = n.to_string();
                 store.commit(&writes(&[(&key, Some(&value))])).expect("it comes back");
             }
-            is_over.store(true, Ordering::SeqCst);
         });
         let mut rounds = 0;
         while !is_over.load(Ordering::SeqCst) {

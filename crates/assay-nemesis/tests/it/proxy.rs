@@ -266,6 +266,15 @@ fn made(mesh: &Mesh) -> u64 {
     mesh.snapshot().iter().map(|counts| counts.connections.made).sum()
 }
 
+/// Tells that it is over also when something failed: a scope waits for its threads.
+struct AtTheEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtTheEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn a_probe_moves_the_number_of_connections_made_at_no_moment() {
     const ROUNDS: usize = 200;
@@ -274,6 +283,7 @@ fn a_probe_moves_the_number_of_connections_made_at_no_moment() {
     wait_until("they are counted", || made(&mesh) == 3);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let ending = AtTheEnd(&over);
         let watcher = scope.spawn(|| {
             let mut seen = BTreeSet::new();
             while !over.load(Ordering::SeqCst) {
@@ -287,7 +297,7 @@ fn a_probe_moves_the_number_of_connections_made_at_no_moment() {
             assert_eq!(mesh.probe(link).expect("the port is ours"), Probe::Stuck);
             mesh.lift(layer);
         }
-        over.store(true, Ordering::SeqCst);
+        drop(ending);
         assert_eq!(watcher.join().expect("it only looks"), BTreeSet::from([3]));
     });
     let _one_more = connect(&mesh, link);

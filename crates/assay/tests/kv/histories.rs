@@ -72,6 +72,15 @@ impl Recorder<'_> {
     }
 }
 
+/// Ends the clients also when what happens beside them fails: a scope waits for its threads.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Records a history while `act` does something to the cluster; gives the exit code of the check.
 fn judge(cluster: &mut Cluster, act: impl FnOnce(&mut Cluster, &dyn Fn())) -> (i32, String) {
     let ports: Vec<u16> = cluster.ids().map(|id| cluster.port(id)).collect();
@@ -88,10 +97,11 @@ fn judge(cluster: &mut Cluster, act: impl FnOnce(&mut Cluster, &dyn Fn())) -> (i
             let target = done.load(Ordering::Relaxed) + PHASE_OPS;
             wait_for("operations", || (done.load(Ordering::Relaxed) >= target).then_some(()));
         };
+        let stopping = Stop(&stop);
         phase();
         act(cluster, &phase);
         phase();
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         threads.into_iter().flat_map(|thread| thread.join().expect("a client")).collect()
     });
     let header = json!({"event": "header", "format": "assay-history", "version": 1,
