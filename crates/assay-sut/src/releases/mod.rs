@@ -6,6 +6,8 @@
 
 mod fetch;
 mod installed;
+mod python;
+mod unpacked;
 mod versions;
 
 pub use fetch::get;

