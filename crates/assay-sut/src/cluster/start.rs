@@ -349,10 +349,12 @@ pub(crate) fn programs(
     let brought =
         |command: &String| found.as_ref().is_some_and(|found| found.bin.join(command).exists());
     let provides = described.map(|(_, release)| release.provides.as_slice()).unwrap_or_default();
-    let lacking = provides.iter().filter(|command| !brought(command));
-    let missing: Vec<String> = { spec.described.requires.iter() }
-        .filter(|command| !here(command))
-        .chain(lacking)
+    let requires = &spec.described.requires;
+    let lacks =
+        |command: &&String| !here(command) || (provides.contains(command) && !brought(command));
+    let missing: Vec<String> = { requires.iter() }
+        .chain(provides.iter().filter(|command| !requires.contains(command)))
+        .filter(lacks)
         .map(|command| with_remedy(command))
         .collect();
     match (missing.is_empty(), described) {

@@ -83,15 +83,19 @@ fn merge_libraries(root: &Path) -> Result<(), GetError> {
     Ok(())
 }
 
-/// One directory with a link to everything that can be run.
+/// One directory with a link to everything that can be run: a program, or a link to one by another
+/// name.
 fn link_programs(root: &Path, bin: &Path) -> Result<(), GetError> {
     make(bin)?;
     for path in all_files(root)? {
-        let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
+        // Of a link, what it leads to; one that leads nowhere is nothing.
+        let Ok(about) = std::fs::metadata(&path) else { continue };
         if about.is_file() && is_program(&path, root, about.permissions().mode()) {
             // A wheel does not keep the permission to run.
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))
-                .map_err(io_error(format!("make {} a program", path.display())))?;
+            if !path.is_symlink() {
+                std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))
+                    .map_err(io_error(format!("make {} a program", path.display())))?;
+            }
             link(root, &path, bin)?;
         }
     }

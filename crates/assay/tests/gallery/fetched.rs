@@ -215,11 +215,16 @@ fn without_python_one_is_fetched_and_installed_nowhere() {
 #[test]
 fn links_to_where_packages_are_installed_lead_to_what_was_unpacked() {
     let machine = Machine::new("packages = [\"thing\"]");
-    let links = "mkdir -p $3/usr/lib/deep $3/etc/x && echo ours >$3/etc/x/conf\n\
+    // Redis's server is a link to a program of another package.
+    let links = "ln -s thing $3/usr/bin/other; ln -s /nowhere/x $3/usr/bin/lost\n\
+                 mkdir -p $3/usr/lib/deep $3/etc/x && echo ours >$3/etc/x/conf\n\
                  ln -s /etc/x/conf $3/usr/lib/deep/conf && ln -s /etc/hostname $3/usr/lib/deep/host";
     machine.program("dpkg", &format!("{DPKG}\n{links}"));
     machine.json(&["systems", "get", "thing", "--format", "json"]);
-    let root = machine.path("cache/systems/thing/1/root");
+    let release = machine.path("cache/systems/thing/1");
+    assert!(release.join("bin/other").is_file(), "a program by another name");
+    assert!(release.join("bin/lost").symlink_metadata().is_err(), "it leads nowhere");
+    let root = release.join("root");
     let conf = std::fs::read_to_string(root.join("usr/lib/deep/conf")).expect("it leads somewhere");
     assert_eq!(conf, "ours\n");
     let other = std::fs::read_link(root.join("usr/lib/deep/host")).expect("a link");
