@@ -133,14 +133,14 @@ fn synced(path: &Path, calls: u32, watched: bool) -> io::Result<Duration> {
     Ok(took)
 }
 
-/// A write of [`BLOCK_BYTES`] with its sync, to a file in this directory and to one on a disk of a
-/// node's own, made there for it.
+/// A write of [`BLOCK_BYTES`] with its sync, to a file below this directory and to one on a disk of
+/// a node's own, made there for it. Both lie in a directory made for them: what has a name that
+/// others can guess may be a link by now, and a run beside ours would write the same file.
 pub fn cost_of_a_disk(kind: VolumeKind, directory: &Path) -> io::Result<Cost> {
-    let bare = directory.join("written-bare");
     let measured = volume::with_one(directory, kind, |volume| {
+        let bare = volume.mount_point().with_file_name("bare");
         Ok(timed_writes([&bare, &volume.mount_point().join("written")]))
     });
-    let _never_made = std::fs::remove_file(&bare);
     measured.map_err(io::Error::other)?
 }
 
@@ -248,6 +248,21 @@ mod tests {
             }
             assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
         }
+    }
+
+    #[test]
+    fn a_link_that_was_planted_where_disks_are_measured_is_not_written_through() {
+        let [directory, elsewhere] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+        let kept = elsewhere.path().join("kept");
+        std::fs::write(&kept, "as it was").expect("a file");
+        let planted = directory.path().join("written-bare");
+        std::os::unix::fs::symlink(&kept, &planted).expect("a link");
+        if let Err(why) = cost_of_a_disk(VolumeKind::Forgetful, directory.path()) {
+            eprintln!("SKIPPED: a disk cannot be had here: {why}");
+        }
+        let left = std::fs::read_to_string(&kept).expect("readable");
+        assert!(left == "as it was", "{} bytes were written through it", left.len());
+        assert!(planted.is_symlink(), "and it is none of ours to remove");
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub mod shapes;
 mod slow_disk;
 mod system_calls;
 
+pub use assay_kernel::volume::is_probe;
 pub use catalog::{CATALOG, Carried, CatalogRow};
 pub use clock::{Clock, ClockError, Measured, OFFSET_MS_MAX, libfaketime};
 pub use cost::{Cost, cost_of_a_disk, cost_of_a_network, cost_of_a_proxy, cost_of_a_watched_call};

@@ -160,7 +160,11 @@ fn counted(rules: &Rules) -> &'static str {
 fn moved(counts: &LinkCounts, direction: Direction, rules: &Rules) -> u64 {
     let flow = counts.of(direction);
     match counted(rules) {
-        "chunks dropped" => flow.chunks_dropped,
+        // A link may be cut and lossy at once: what the cut drops is no loss, and no loss a cut.
+        "chunks dropped" if rules.flow == Flow::Drop => {
+            flow.chunks_dropped.saturating_sub(flow.chunks_lost)
+        }
+        "chunks dropped" => flow.chunks_lost,
         "chunks held" => flow.chunks_held,
         "connections refused" => counts.connections.refused,
         "chunks limited" => flow.chunks_limited,
@@ -264,6 +268,16 @@ pub(crate) fn farther(before: Option<u64>, kept: Option<u64>, now: Option<u64>) 
 mod tests {
     use super::*;
     use assay_verdict::LandingState;
+
+    #[test]
+    fn a_cut_and_a_loss_on_one_link_count_their_own() {
+        let mut counts = LinkCounts::default();
+        (counts.request.chunks_dropped, counts.request.chunks_lost) = (7, 2);
+        let lose = crate::proxy::Odds { lose: Share::ALL, ..Default::default() };
+        let of = |rules: &Rules| moved(&counts, Direction::Request, rules);
+        assert_eq!(of(&Rules::flow(Flow::Drop)), 5);
+        assert_eq!(of(&Rules::odds(lose)), 2);
+    }
 
     #[test]
     fn one_part_that_moved_far_does_not_stand_for_the_others() {

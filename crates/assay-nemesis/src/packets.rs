@@ -61,6 +61,7 @@ impl PacketFault {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Moves {
     Dropped,
+    Lost,
     Limited,
     Delayed,
     Duplicated,
@@ -71,7 +72,8 @@ enum Moves {
 impl Moves {
     fn by(rule: &PacketRule) -> Moves {
         match rule {
-            PacketRule { drop: true, .. } | PacketRule { loss_ppm: 1.., .. } => Moves::Dropped,
+            PacketRule { drop: true, .. } => Moves::Dropped,
+            PacketRule { loss_ppm: 1.., .. } => Moves::Lost,
             PacketRule { rate_bytes_per_s: Some(_), .. } => Moves::Limited,
             PacketRule { delay, jitter, .. } if !(*delay + *jitter).is_zero() => Moves::Delayed,
             PacketRule { duplicate_ppm: 1.., .. } => Moves::Duplicated,
@@ -82,7 +84,7 @@ impl Moves {
 
     fn what(self) -> &'static str {
         match self {
-            Moves::Dropped => "packets dropped",
+            Moves::Dropped | Moves::Lost => "packets dropped",
             Moves::Limited => "packets limited",
             Moves::Delayed => "packets delayed",
             Moves::Duplicated => "packets duplicated",
@@ -93,7 +95,8 @@ impl Moves {
 
     fn of(self, packets: &Packets) -> u64 {
         match self {
-            Moves::Dropped => packets.dropped,
+            Moves::Dropped => packets.dropped.saturating_sub(packets.lost),
+            Moves::Lost => packets.lost,
             Moves::Limited => packets.rate_delayed + packets.rate_dropped,
             Moves::Delayed => packets.delayed,
             Moves::Duplicated => packets.duplicated,
@@ -239,5 +242,18 @@ impl Means for DnsFault {
 
     fn proof(&self) -> Vec<Result<String, String>> {
         self.nodes.iter().map(|node| self.answered(node)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_and_a_loss_on_one_link_count_their_own() {
+        let packets = Packets { dropped: 7, lost: 2, ..Packets::default() };
+        let loss = PacketRule { loss_ppm: 10, ..PacketRule::default() };
+        assert_eq!(Moves::by(&PacketRule::cut()).of(&packets), 5);
+        assert_eq!(Moves::by(&loss).of(&packets), 2);
     }
 }

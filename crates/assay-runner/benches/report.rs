@@ -97,6 +97,7 @@ fn trial(ops: u64) -> TrialRecord {
         quiescence: QuiescenceRecord::default(),
         bypasses: Vec::new(),
         turned_away: 0,
+        frames_lost: 0,
         lost: Vec::new(),
         down: Vec::new(),
         unwatched: None,

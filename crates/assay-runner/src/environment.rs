@@ -211,8 +211,10 @@ pub fn of_every_run(means: &Means, directory: &Path) -> Vec<Requirement> {
         measured("Looking at a system call adds to it", cost);
     }
     for kind in &means.disks {
-        // Where disks are tried, too: what is left by a kill there is known how to be removed.
-        let cost = assay_nemesis::cost_of_a_disk(*kind, &std::env::temp_dir());
+        // Below the run, where the disks of its nodes lie: elsewhere may be another device. `assay
+        // heal` finds there what a kill leaves.
+        let place = directory.canonicalize();
+        let cost = place.and_then(|place| assay_nemesis::cost_of_a_disk(*kind, &place));
         let of = kind.words();
         measured(&format!("A disk of its own, {of}, adds to a synced write"), cost);
     }
@@ -475,6 +477,16 @@ mod tests {
             let told: Vec<String> = told.iter().map(ToString::to_string).collect();
             assert_eq!(requirement(text, "any", &told).presence, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn disks_are_measured_below_the_run_and_nowhere_else() {
+        let means = Means { disks: [VolumeKind::Forgetful].into(), ..Means::default() };
+        let scratch = tempfile::tempdir().expect("a directory");
+        let rows = of_every_run(&means, &scratch.path().join("no-such-run"));
+        let row = rows.iter().find(|row| row.requirement.contains("A disk")).expect("a row");
+        let seen = row.version.clone().unwrap_or_default();
+        assert!(seen.starts_with("not measured"), "{seen}");
     }
 
     #[test]

@@ -350,12 +350,17 @@ fn silence(trials: &[&TrialRecord]) -> Option<Silence> {
     trials.iter().filter_map(one).max_by_key(|silence| silence.ms)
 }
 
-/// Faults that were not shown to be healed, by seed and name.
+/// Faults that were not shown to be healed, by seed and name, and nodes that did not run when all
+/// of them were: one may end just after it was looked at, and everything that was read since was
+/// read from the others.
 fn unhealed(trials: &[&TrialRecord]) -> Vec<String> {
     let of = |trial: &&TrialRecord| {
         let seed = trial.spec.seed;
         let windows = trial.windows.iter().filter_map(|w| Some((&w.id, w.unhealed.as_ref()?)));
-        windows.map(|(id, why)| format!("seed {seed}: {id}: {why}")).collect::<Vec<_>>()
+        let windows = windows.map(|(id, why)| format!("seed {seed}: {id}: {why}"));
+        let down = trial.down.iter();
+        let down = down.map(|node| format!("seed {seed}: {node} does not run at the end"));
+        windows.chain(down).collect::<Vec<_>>()
     };
     trials.iter().flat_map(of).collect()
 }

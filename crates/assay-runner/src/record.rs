@@ -294,6 +294,10 @@ fn notes(run: &ArmRun) -> String {
         lines.extend(trial.lost.iter().map(|line| format!("{name}: {line}")));
         let down = trial.down.iter();
         lines.extend(down.map(|node| format!("{name}: {node} does not run at the end")));
+        if trial.frames_lost > 0 {
+            let lost = trial.frames_lost;
+            lines.push(format!("{name}: the switch lost {lost} frames, which no fault did"));
+        }
         let windows = trial.windows.iter();
         lines.extend(windows.filter_map(|w| Some(format!("{name}: {}: {}", w.id, w.trouble()?))));
     }

@@ -88,6 +88,7 @@ pub fn clean(spec: &TrialSpec) -> TrialRecord {
         },
         bypasses: Vec::new(),
         turned_away: 0,
+        frames_lost: 0,
         lost: Vec::new(),
         down: Vec::new(),
         unwatched: None,
@@ -157,6 +158,7 @@ fn landed(id: &str, fault: &str) -> WindowRecord {
         trouble: None,
         unhealed: None,
         awaited: None,
+        frames_lost: 0,
         cutting: Cutting::Asymmetric,
     }
 }

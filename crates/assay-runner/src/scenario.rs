@@ -6,7 +6,7 @@ use crate::directory::{Asked, RunDirectory};
 use crate::event::{Events, Purpose, RunEvent};
 use crate::facts::{self, ArmFacts, Setting};
 use crate::faults::action;
-use crate::faults::counters::uncounted;
+use crate::faults::counters::{uncounted, unfelt};
 use crate::faults::needs;
 use crate::faults::target::Target;
 use crate::files::{read_json, write_json};
@@ -387,6 +387,7 @@ fn lacks_of_windows(spec: &TrialSpec, system: &SystemSpec) -> Vec<String> {
         missing.extend(unreadable_signals(window, system, spec.system.network));
         missing.extend(uncounted_event(window, system));
         missing.extend(uncounted(window, spec.system.network));
+        missing.extend(unfelt(window));
     }
     missing.extend(unknown_targets(spec, system));
     missing

@@ -31,6 +31,37 @@ pub struct TrialSpec {
     pub check: CheckChoice,
 }
 
+/// No time in a trial is longer: what is, was written by somebody who edits such files, and sums of
+/// times would overflow.
+const TIME_MS_MAX: u64 = 366 * 86_400 * 1_000;
+
+impl TrialSpec {
+    /// What no plan would give: times that are longer than a year.
+    ///
+    /// # Errors
+    /// The first of them, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let own = [
+            ("duration_ms".to_string(), self.duration_ms),
+            ("workload.timeout_ms".to_string(), self.workload.timeout_ms),
+        ];
+        let of_windows = self.windows.iter().flat_map(|window| {
+            let at = match window.opens {
+                Opening::AtMs(at) => at,
+                Opening::On { .. } => 0,
+            };
+            let named = |what: &str| format!("{what} of {}", window.id);
+            [(named("opens.at-ms"), at), (named("hold_ms"), window.hold_ms)]
+        });
+        match own.into_iter().chain(of_windows).find(|(_, ms)| *ms > TIME_MS_MAX) {
+            Some((what, ms)) => Err(format!(
+                "{what} is {ms}: no trial is longer than a year, {TIME_MS_MAX} milliseconds"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The system of a trial.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -79,8 +79,10 @@ impl Lane {
         let (mut due, mut copies, mut held) = (now, 1, false);
         for Imposed { rule, busy_until, .. } in &mut self.imposed {
             let mut hits = |share: u32| share > 0 && self.rng.random_range(0..SHARE_WHOLE) < share;
-            if rule.drop || hits(rule.loss_ppm) {
+            let lost = !rule.drop && hits(rule.loss_ppm);
+            if rule.drop || lost {
                 self.packets.dropped += 1;
+                self.packets.lost += u64::from(lost);
                 return None;
             }
             let (duplicate, reorder) = (hits(rule.duplicate_ppm), hits(rule.reorder_ppm));

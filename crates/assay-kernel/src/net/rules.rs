@@ -92,6 +92,9 @@ pub struct Packets {
     pub forwarded: u64,
     /// Thrown away by a cut or by loss.
     pub dropped: u64,
+    /// Those of them that were thrown away by loss: a link may be cut and lossy at once, and what
+    /// one of them does is no proof of the other.
+    pub lost: u64,
     /// Kept back by a delay.
     pub delayed: u64,
     /// Passed on a second time.

@@ -37,7 +37,7 @@ mod probe;
 
 pub use error::VolumeError;
 pub use leftovers::{Leftover, clear, leftovers};
-pub use probe::{clear_probes, probe, probe_forgetful, with_one};
+pub use probe::{clear_probes, is_probe, probe, probe_forgetful, with_one};
 
 use crate::device::Device;
 use crate::forget::{Forgetful, Health};

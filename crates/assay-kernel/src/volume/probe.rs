@@ -2,6 +2,7 @@
 
 use super::{Answer, VOLUME_BYTES_MIN, Volume, VolumeError, VolumeKind, clear};
 use crate::hold::{Hold, hold_directory, own_name};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -63,16 +64,20 @@ fn held_directory(directory: &Path) -> Result<(PathBuf, std::fs::File), VolumeEr
     }
 }
 
+/// Whether a directory of this name is that of a probe.
+pub fn is_probe(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with(PREFIX)
+}
+
 /// Removes what probes below `directory` have left that were killed, and says line by line what
 /// became of it. One that is going on is left alone.
 pub fn clear_probes(directory: &Path) -> Vec<Result<String, String>> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let is_probe = |entry: &std::fs::DirEntry| {
-        entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    let is_one = |entry: &std::fs::DirEntry| {
+        is_probe(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_dir())
     };
     let mut lines = Vec::new();
-    for own in entries.filter(is_probe).map(|entry| entry.path()) {
+    for own in entries.filter(is_one).map(|entry| entry.path()) {
         // Whose it is not, cannot be opened or removed either.
         let Ok(Hold::Ours(_held)) = hold_directory(&own) else { continue };
         lines.extend(clear(&own));

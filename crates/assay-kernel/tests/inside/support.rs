@@ -85,6 +85,7 @@ impl<'a> Path<'a> {
         Packets {
             forwarded: now.forwarded - before.forwarded,
             dropped: now.dropped - before.dropped,
+            lost: now.lost - before.lost,
             delayed: now.delayed - before.delayed,
             duplicated: now.duplicated - before.duplicated,
             reordered: now.reordered - before.reordered,

@@ -54,6 +54,9 @@ counters! {
         bytes_dropped,
         /// Chunks read and thrown away, ends of streams among them.
         chunks_dropped,
+        /// Those of them that were thrown away by chance, and not by a cut: both may lie on one
+        /// link, and what one of them does is no proof of the other.
+        chunks_lost,
         /// Times that a connection had something to say and was kept waiting by a hold.
         chunks_held,
         /// Chunks kept back by a delay.

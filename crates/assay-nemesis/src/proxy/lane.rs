@@ -85,7 +85,11 @@ impl<'l> Lane<'l> {
         self.number += 1;
         let mut lot = || self.rng.random_range(0..Share::LOTS);
         let (lose, duplicate, reorder) = (lot(), lot(), lot());
-        if self.rules.flow == Flow::Drop || self.rules.odds.lose.hits(lose) {
+        if self.rules.flow == Flow::Drop {
+            return self.drop_one(bytes.len());
+        }
+        if self.rules.odds.lose.hits(lose) {
+            self.counters.chunks_lost.add(1);
             return self.drop_one(bytes.len());
         }
         let full = self.queue.len() >= QUEUE_DATAGRAMS_MAX
@@ -256,6 +260,17 @@ mod tests {
             assert_eq!(counters.chunks_dropped.get(), dropped, "{rules:?}");
             assert_eq!(counters.chunks_duplicated.get(), duplicated, "{rules:?}");
             assert_eq!(counters.chunks_reordered.get(), reordered, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_cut_throws_away_was_not_lost_by_chance() {
+        let cut = Rules::flow(Flow::Drop);
+        let loss = odds(Share::ALL, Share::NONE, Share::NONE);
+        for (rules, expected) in [(cut, [4, 0]), (loss, [4, 4]), (cut.over(loss), [4, 0])] {
+            let (_, counters) = through(rules, 4);
+            let counted = [counters.chunks_dropped.get(), counters.chunks_lost.get()];
+            assert_eq!(counted, expected, "{rules:?}");
         }
     }
 

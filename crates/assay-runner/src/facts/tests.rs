@@ -165,6 +165,19 @@ fn a_fault_that_was_not_healed_holds_the_result() {
 }
 
 #[test]
+fn a_node_that_does_not_run_at_the_end_holds_the_result() {
+    let facts = facts_of(REGISTER, &[Category::Safety], |trial| {
+        if trial.spec.seed == 3 {
+            trial.down = vec!["n2".to_string()];
+            assert!(trial.could_have_shown().is_err(), "nor is it a trial that shows nothing");
+        }
+    });
+    let (verdict, sentence) = ended(&facts);
+    assert_eq!(verdict, InconclusiveOracleTooWeak, "{sentence}");
+    assert!(sentence.contains("seed 3: n2 does not run at the end"), "{sentence}");
+}
+
+#[test]
 fn a_client_that_stops_before_the_end_is_known_by_its_silence() {
     // A closed loop with a timeout of a second: what is silent for longer than two of them.
     for (silent_ms, expected) in [(900, PassHardening), (2_001, InconclusiveOracleTooWeak)] {

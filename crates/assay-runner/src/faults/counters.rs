@@ -100,6 +100,22 @@ pub fn uncounted(window: &WindowSpec, network: Network) -> Vec<String> {
         .collect()
 }
 
+/// What its victims would be asked for is what healing does to them anyway: a node whose disk was
+/// read-only is ended for the disk to be mounted again, and started, whether it noticed or not.
+pub fn unfelt(window: &WindowSpec) -> Option<String> {
+    let heals_by_restart = named(&window.fault).is_ok_and(|id| id.name() == "fs-readonly");
+    let asked = terms(&window.victim).unwrap_or_default();
+    let only_restarts = !asked.is_empty()
+        && asked.iter().all(|term| matches!(term.signal, Named::Known("restarts")));
+    (heals_by_restart && only_restarts).then(|| {
+        format!(
+            "the victim of {}: healing it starts the node anew, so `restarts` moves whether the \
+             node noticed or not; ask for a line of its log, or what clients notice",
+            window.fault
+        )
+    })
+}
+
 /// How plans call what a fault counts, as the catalogue of faults names it.
 fn counted_as(counter: &str) -> Vec<&'static str> {
     let is = |own: &&&str| counter.starts_with(**own);
@@ -138,6 +154,24 @@ mod tests {
             (window.fault, window.injector) = (fault.to_string(), injector.to_string());
             let missing = uncounted(&window, network);
             assert_eq!(missing.is_empty(), fine, "{fault}: {injector}: {missing:?}");
+        }
+    }
+
+    #[test]
+    fn what_healing_does_anyway_is_no_victims_signal() {
+        let mut window =
+            spec(&machine("linearizability:register"), Depth::Smoke, 1).windows[0].clone();
+        let rows = [
+            ("fs-readonly", "restarts >= 1 within 5s", true),
+            ("fs-readonly", "timeouts >= 1", false),
+            ("fs-readonly", "restarts >= 1 and errors >= 1", false),
+            ("fs-readonly", "", false),
+            ("kill9", "restarts >= 1", false),
+            ("fsync-loss", "restarts >= 1", false),
+        ];
+        for (fault, victim, refused) in rows {
+            (window.fault, window.victim) = (fault.to_string(), victim.to_string());
+            assert_eq!(unfelt(&window).is_some(), refused, "{fault}: {victim}");
         }
     }
 

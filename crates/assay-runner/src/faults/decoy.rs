@@ -8,7 +8,7 @@ use assay_kernel::cgroup::Group;
 use assay_kernel::notify::{Tap, Tapped, Watch};
 use assay_kernel::volume::Volume;
 use assay_nemesis::{Clock, LinkInfo, Mesh, Process, Transport};
-use assay_sut::Gear;
+use assay_sut::{Cluster, Gear};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,9 @@ pub struct Decoy {
 }
 
 impl Decoy {
-    /// Starts one below the directory of a trial.
-    pub fn start(trial: &Path, gear: Gear) -> Result<Decoy, String> {
+    /// Starts one below the directory of a trial. Its process gets the mark of the cluster: a decoy
+    /// that outlives a killed run would hold its disk, and healing could not remove it.
+    pub fn start(trial: &Path, gear: Gear, cluster: &Cluster) -> Result<Decoy, String> {
         let said = |error: &dyn std::fmt::Display| format!("cannot make a decoy: {error}");
         let data = trial.join("decoy");
         fs::create_dir_all(&data).map_err(|error| said(&error))?;
@@ -56,6 +57,7 @@ impl Decoy {
         let mut command = Command::new("sleep");
         command.envs(clock.iter().flat_map(Clock::environment));
         command.arg(SLEEP_S).current_dir(&data);
+        cluster.mark(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(group) = &group {
             group.join_on_exec(&mut command).map_err(|error| said(&error))?;

@@ -204,16 +204,21 @@ impl Maker<'_> {
     /// What one side says to another, packet by packet.
     pub(super) fn on_packets(&self, cuts: &Cuts, rule: PacketRule) -> Result<Action, PrepareError> {
         let network = self.scene.network.clone().ok_or_else(|| self.no_network())?;
-        let wrong = self.scene.misses.then(|| self.missing(cuts));
+        let wrong = self.scene.misses.then(|| self.missing(cuts, &rule));
         let cuts = wrong.as_ref().unwrap_or(cuts);
         Ok(Action::By(ByMeans(Arc::new(PacketFault::new(network, cuts, rule)))))
     }
 
-    /// Where rules are laid by an injector that is broken on purpose. Between the others only where
-    /// somebody with a role is meant: those who follow one leader say little to each other.
-    fn missing(&self, cuts: &Cuts) -> Cuts {
+    /// Where rules are laid by an injector that is broken on purpose: on links nobody uses. Wrong
+    /// links, between others who talk, are only for what does them no harm, and only where somebody
+    /// with a role is meant: those who follow one leader say little to each other. Cut off from
+    /// each other they hold an election when the machine is busy, and the miss has hit somebody.
+    fn missing(&self, cuts: &Cuts, rule: &PacketRule) -> Cuts {
+        let is_harmless = rule.duplicate_ppm > 0;
         let wrong = match &self.target {
-            Target::Nodes(Side::Role(_)) => wrong_links(cuts, self.scene.lookup.names),
+            Target::Nodes(Side::Role(_)) if is_harmless => {
+                wrong_links(cuts, self.scene.lookup.names)
+            }
             _ => Cuts::default(),
         };
         if wrong.is_empty() { unused_links() } else { wrong }

@@ -1,7 +1,7 @@
 //! One fault window: wait, choose, inject, watch, heal, prove.
 
 use super::action::{CLIENTS, Cutting, PrepareError, Prepared, Scene, named, prepare};
-use super::again::{Again, Away, with};
+use super::again::{Again, Away, mark, unmark, with};
 use super::counters::{RESTARTED, counts, is_own, own_terms};
 use super::decoy::Decoy;
 use super::latency::{self, LATENCY};
@@ -74,8 +74,15 @@ pub struct WindowRecord {
     /// The event it opened on, if it waited for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Awaited>,
+    /// Frames that our own switch lost meanwhile, which no fault did.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub frames_lost: u64,
     /// Whether it was a partition.
     pub cutting: Cutting,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl WindowRecord {
@@ -165,6 +172,7 @@ impl Stage<'_> {
             trouble: None,
             unhealed: None,
             awaited: None,
+            frames_lost: 0,
             cutting: Cutting::No,
         };
         match self.wait_for(&spec.opens) {
@@ -225,7 +233,7 @@ impl Stage<'_> {
                 return Err(format!("the workload was over before it could begin{so_far}"));
             }
             let step = match opening {
-                Opening::AtMs(at) if now_ms >= start_ms + at => return Ok(None),
+                Opening::AtMs(at) if now_ms >= start_ms.saturating_add(*at) => return Ok(None),
                 Opening::AtMs(_) => OPENING_STEP,
                 Opening::On { event, count } => {
                     let (seen, step) = self.happened(event);
@@ -298,6 +306,14 @@ impl Stage<'_> {
                 {
                     std::thread::sleep(LOOK_STEP);
                 }
+                // Another fault has ended it, or is starting it: what is chosen now is gone then.
+                Ok(ready)
+                    if with(&self.away, |away| ready.killed.iter().any(|n| away.contains(n)))
+                        && Instant::now() < until
+                        && !self.is_over() =>
+                {
+                    std::thread::sleep(LOOK_STEP);
+                }
                 // Who was missed need not be started again.
                 Ok(missed) if scene.misses => {
                     return Ok(Prepared { killed: vec![], may_end: vec![], ..missed });
@@ -325,6 +341,7 @@ impl Stage<'_> {
         let (id, target) = (spec.id.clone(), record.target.clone());
         let awaited = record.awaited.clone();
         self.events.emit(&RunEvent::FaultOpened { id, target, awaited });
+        let lost_before = self.cluster.frames_lost();
         let began = Instant::now();
         let start_ns = self.recorder.open_epoch(&spec.id);
         record.start_ns = Some(start_ns);
@@ -342,6 +359,7 @@ impl Stage<'_> {
             evidence.sample();
             std::thread::sleep(LOOK_STEP);
         }
+        record.frames_lost = self.cluster.frames_lost().saturating_sub(lost_before);
         let record = self.conclude(record, spec, evidence.watches);
         self.tell_closed(&record);
         record
@@ -357,7 +375,12 @@ impl Stage<'_> {
     ) {
         let (killed, may_end) = (prepared.killed.clone(), prepared.may_end.clone());
         let is_round = Order::of(prepared.id).is_some();
-        with(&self.away, |away| away.extend(&killed));
+        if let Err(node) = mark(&self.away, &killed) {
+            let name = &self.cluster.names()[node];
+            let why = "another fault has ended it, or is starting it again";
+            record.trouble = Some(format!("{name} was not hit: {why}"));
+            return;
+        }
         match self.inject(spec, prepared) {
             Ok(mut guard) => {
                 if is_round {
@@ -396,20 +419,35 @@ impl Stage<'_> {
                     record.proof.push(said);
                 }
             }
-            Err(trouble) => record.trouble = Some(trouble),
+            Err(trouble) => {
+                record.trouble = Some(trouble);
+                unmark(&self.away, &killed);
+                self.revive_all([killed, may_end].concat(), record, evidence);
+                return;
+            }
         }
-        with(&self.away, |away| away.retain(|node| !killed.contains(node)));
+        unmark(&self.away, &killed);
+    }
+
+    /// After a deed that failed half-way: it was taken back, but whoever had ended by then has.
+    fn revive_all(
+        &self,
+        may_end: Vec<usize>,
+        record: &mut WindowRecord,
+        evidence: &mut Evidence<'_>,
+    ) {
+        if self.is_over() {
+            return;
+        }
+        if let Err(error) = (Again { may_end, ..self.again(evidence) }).start() {
+            record.unhealed = Some(error.to_string());
+            evidence.left = Left::Something;
+        }
     }
 
     /// How nodes are started again, of which it is not said yet which.
     fn again(&self, evidence: &Evidence<'_>) -> Again {
-        Again {
-            cluster: Arc::clone(self.cluster),
-            killed: Vec::new(),
-            may_end: Vec::new(),
-            away: Arc::clone(&self.away),
-            started: Arc::clone(&evidence.started),
-        }
+        Again::nobody(Arc::clone(self.cluster) as _, &self.away, &evidence.started)
     }
 
     fn is_gone(&self, node: usize) -> bool {
@@ -478,7 +516,7 @@ impl Stage<'_> {
 
     fn inject(&self, spec: &WindowSpec, prepared: Prepared) -> Result<Guard, String> {
         let from_ms = self.clock.now_ms();
-        let window = Window { from_ms, to_ms: from_ms + spec.hold_ms };
+        let window = Window { from_ms, to_ms: from_ms.saturating_add(spec.hold_ms) };
         let Prepared { id, words, action, .. } = prepared;
         let fault = Fault { id, target: words, window, action };
         self.injector.inject(fault, Victim::unasked()).map_err(|error| error.to_string())
@@ -532,20 +570,17 @@ impl Stage<'_> {
                 SideOf::Victim => victims.push(watch.end()),
             }
         }
+        let mut is_asked = false;
         for term in own_terms(spec) {
             let (moves_by_min, _) = super::watch::wanted(&term);
             let counted = own.iter().find(|own| counts(&own.what, &term));
+            is_asked |= counted.is_some();
             let what = super::watch::name(&term.signal);
             let signal = counted.cloned().unwrap_or(Signal { what, ..Signal::default() });
             let moves_by_min = moves_by_min.max(signal.moves_by_min);
             injectors.insert(0, Signal { moves_by_min, ..signal });
         }
-        // A round is whole or has not landed, whatever the plan asks for.
-        if own.len() > 1 {
-            injectors.extend(own);
-        } else if injectors.is_empty() {
-            injectors.push(own.into_iter().next().unwrap_or_default());
-        }
+        injectors.extend(unasked(own, is_asked));
         if victims.is_empty() {
             victims.push(Watch::unasked().end());
         }
@@ -630,6 +665,17 @@ impl Stage<'_> {
     }
 }
 
+/// The fault's own counters that its plan does not ask for. They have to move all the same: what
+/// all links have dropped together, say, another fault may have dropped. A round is whole or has
+/// not landed, whatever the plan asks for.
+fn unasked(own: Vec<Signal>, is_asked: bool) -> Vec<Signal> {
+    match (own.len(), is_asked) {
+        (0, _) => vec![Signal::default()],
+        (1, true) => Vec::new(),
+        _ => own,
+    }
+}
+
 fn reader_of(counter: Arc<AtomicU64>) -> Box<dyn FnMut() -> Option<u64> + Send> {
     Box::new(move || Some(counter.load(Ordering::Relaxed)))
 }
@@ -642,4 +688,20 @@ enum SideOf {
 
 fn flows(counts: &LinkCounts) -> impl Iterator<Item = &assay_nemesis::FlowCounts> {
     assay_nemesis::Direction::BOTH.map(|way| counts.of(way)).into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_has_to_count_itself_whatever_its_plan_asks_for() {
+        let own = |n: usize| vec![Signal { what: "chunks dropped".into(), ..Signal::default() }; n];
+        let rows = [(0, false, 1), (0, true, 1), (1, true, 0), (1, false, 1), (2, true, 2)];
+        for (counted, is_asked, more) in rows {
+            let signals = unasked(own(counted), is_asked);
+            assert_eq!(signals.len(), more, "{counted} counted, asked for: {is_asked}");
+        }
+        assert_eq!(unasked(Vec::new(), true)[0].state(), LandingState::Unknown);
+    }
 }

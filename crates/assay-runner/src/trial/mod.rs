@@ -231,7 +231,7 @@ impl Trial<'_> {
         let counts = recorder.counts();
         let after = self.cluster.signal("elections", None);
         let (bypasses, unwatched) = (self.cluster.bypasses(), self.cluster.unwatched());
-        let lost = self.lost();
+        let (lost, frames_lost) = (self.lost(), self.cluster.frames_lost());
         let down = self.down();
         let links = self.cluster.mesh().snapshot();
         let turned_away = links.iter().map(|link| link.connections.turned_away).sum();
@@ -262,6 +262,7 @@ impl Trial<'_> {
             quiescence,
             bypasses,
             turned_away,
+            frames_lost,
             lost,
             down,
             unwatched,
@@ -346,7 +347,7 @@ impl Trial<'_> {
             start_ns,
             counted_before,
             seed: self.spec.seed,
-            opens_until_ms: clock.now_ms() + self.spec.duration_ms,
+            opens_until_ms: clock.now_ms().saturating_add(self.spec.duration_ms),
             events: self.around.events,
             decoy: decoy.as_ref(),
             away: Default::default(),
@@ -434,7 +435,7 @@ impl Trial<'_> {
         if self.around.sabotage != Some(Sabotage::InjectorMisses) {
             return Ok(None);
         }
-        let decoy = Decoy::start(self.directory, gear(self.spec));
+        let decoy = Decoy::start(self.directory, gear(self.spec), &self.cluster);
         decoy.map(Some).map_err(|why| TrialError::Missing(vec![why]))
     }
 

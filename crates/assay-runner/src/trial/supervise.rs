@@ -110,7 +110,7 @@ impl Supervisor<'_> {
             let recovered = self.windows.is_empty()
                 || healed_at.is_some_and(|at| self.is_well(elapsed, at, &samples));
             let over = elapsed >= self.duration_ms && recovered;
-            let overtime = elapsed >= self.duration_ms + OVERTIME_MS_MAX;
+            let overtime = elapsed >= self.duration_ms.saturating_add(OVERTIME_MS_MAX);
             if over || overtime || self.around.interrupted.load(Ordering::Relaxed) {
                 crew.until_ms.store(0, Ordering::Relaxed);
                 if overtime || self.around.interrupted.load(Ordering::Relaxed) {

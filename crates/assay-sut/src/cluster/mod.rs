@@ -130,6 +130,13 @@ impl Cluster {
         self.inner.network.clone()
     }
 
+    /// Frames that the switch between the nodes has lost by itself, because somebody did not read
+    /// fast enough; zero where there is none.
+    pub fn frames_lost(&self) -> u64 {
+        let counts = self.inner.network.as_ref().and_then(|network| network.counts().ok());
+        counts.iter().flatten().map(|link| link.packets.overrun).sum()
+    }
+
     /// The links from one side to a node, one for each named port.
     pub fn links(&self, from: Peer, to: usize) -> Vec<LinkId> {
         self.inner.wires.links(from, to)
@@ -207,15 +214,21 @@ impl Cluster {
     }
 
     /// Sees to it that a node runs which may have ended by itself, or be about to: starts it again
-    /// if it has, and waits until it is ready.
+    /// if it has, and waits until it is ready. Right before, it is asked whether it may be.
     ///
     /// # Errors
     /// If it does not become ready in time.
-    pub fn revive(&self, node: usize) -> Result<Revived, SutError> {
+    pub fn revive(&self, node: usize, may_start: &dyn Fn() -> bool) -> Result<Revived, SutError> {
         if self.inner.is_stopping() {
             return Err(SutError::Stopped);
         }
-        start::revive(&self.inner, node)
+        start::revive(&self.inner, node, may_start)
+    }
+
+    /// Gives a program that is to be started the mark of this cluster: whoever is killed before it
+    /// has ended it leaves a process that can be found and ended, like those of the nodes.
+    pub fn mark(&self, command: &mut std::process::Command) {
+        command.envs([lock(&self.inner.processes).mark().variable()]);
     }
 
     /// Where the system calls of a node's process are answered, if it was started for it.

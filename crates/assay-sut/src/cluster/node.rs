@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 
 /// How often to look whether a node is ready or has ended.
 const LOOK_STEP: Duration = Duration::from_millis(10);
+/// How long a node is watched that cannot be asked whether it is well: one that was refused a write
+/// ends at its next, and servers write several times a second.
+const WATCHED_TIME: Duration = Duration::from_secs(1);
 /// How long one question to a node that is starting may take.
 const ASK_TIME_MAX: Duration = Duration::from_secs(1);
 
@@ -273,11 +276,16 @@ impl Node {
     }
 
     /// Looks whether it lives on: waits until it is ready or gone, but not longer than this. One
-    /// that has just been refused a write may be about to end, and would still be there.
+    /// that has just been refused a write may be about to end, and would still be there. A line of
+    /// its log was written long ago and says nothing of now: of those who have only that it is
+    /// looked for a while whether they go.
     pub(crate) fn lives(&self, ready: &ReadySpec, dials: &DialPorts, time_max: Duration) -> bool {
+        let is_asked = ready.get.is_some() || ready.connect.is_some();
+        let time_max = if is_asked { time_max } else { time_max.min(WATCHED_TIME) };
         let (until, mark) = (Instant::now() + time_max, Mark { lines_before: 0 });
         while !self.is_gone() {
-            if self.is_ready(ready, &mark, dials) || Instant::now() > until {
+            let is_ready = is_asked && self.is_ready(ready, &mark, dials);
+            if is_ready || Instant::now() > until {
                 return !self.is_gone();
             }
             std::thread::sleep(LOOK_STEP);

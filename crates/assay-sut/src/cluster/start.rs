@@ -36,6 +36,8 @@ pub enum Revived {
     Lives(Process),
     /// It had, and was started again.
     Anew(Process),
+    /// It had, and whoever was asked whether it may be started said no.
+    NotOurs,
 }
 
 /// How a cluster is started.
@@ -309,8 +311,14 @@ pub(super) fn restart(inner: &Inner, index: usize) -> Result<Process, SutError> 
     Ok(process)
 }
 
-/// Starts a node again if it has ended, or is just about to; it may live as well.
-pub(super) fn revive(inner: &Inner, index: usize) -> Result<Revived, SutError> {
+/// Starts a node again if it has ended, or is just about to; it may live as well. Whether it may be
+/// started is asked right before, each time: while it is looked at somebody may have ended it who
+/// is going to start it again.
+pub(super) fn revive(
+    inner: &Inner,
+    index: usize,
+    may_start: &dyn Fn() -> bool,
+) -> Result<Revived, SutError> {
     let Some(node) = inner.nodes.get(index) else {
         return restart(inner, index).map(Revived::Anew);
     };
@@ -320,6 +328,9 @@ pub(super) fn revive(inner: &Inner, index: usize) -> Result<Revived, SutError> {
             && let Some(process) = node.process()
         {
             return Ok(Revived::Lives(process));
+        }
+        if !may_start() {
+            return Ok(Revived::NotOurs);
         }
         match restart(inner, index) {
             // Somebody else was faster.

@@ -14,11 +14,14 @@ const DEPTH_MAX: usize = 8;
 /// How many directories are looked at: more is the wrong place to start from.
 const DIRECTORIES_MAX: usize = 100_000;
 
-/// The two journals a run leaves: what was done to its nodes, and which processes they are.
+/// What a run leaves: two journals, of what was done to its nodes and of which processes they are,
+/// and directories in which it was looking what a disk costs when it was killed.
 #[derive(Default)]
 struct Found {
     faults: Vec<PathBuf>,
     processes: Vec<PathBuf>,
+    /// Directories with a probe in them.
+    probed: Vec<PathBuf>,
 }
 
 /// Heals every journal that is found; the worst outcome is the exit code.
@@ -29,7 +32,7 @@ pub fn run(args: &HealArgs) -> Exit {
             exit = exit.worse(trouble.report());
         }
     }
-    for paths in [&mut found.faults, &mut found.processes] {
+    for paths in [&mut found.faults, &mut found.processes, &mut found.probed] {
         paths.sort();
         paths.dedup();
     }
@@ -63,11 +66,13 @@ pub fn run(args: &HealArgs) -> Exit {
         }
     }
     // Looking what this machine allows leaves something as well, if it is killed meanwhile.
-    let place = std::env::temp_dir();
-    let probes = assay_nemesis::clear_probes(&place);
-    let (count, cleared) = show_removed(args.output.format, &place, probes);
-    removed += count;
-    exit = exit.worse(cleared);
+    found.probed.push(std::env::temp_dir());
+    for place in &found.probed {
+        let probes = assay_nemesis::clear_probes(place);
+        let (count, cleared) = show_removed(args.output.format, place, probes);
+        removed += count;
+        exit = exit.worse(cleared);
+    }
     if args.output.format == OutputFormat::Human {
         let word = match (exit, healed + ended + removed) {
             (Exit::Upheld, 0) => "NOTHING TO HEAL",
@@ -110,6 +115,8 @@ fn find(
             found.faults.push(entry.path());
         } else if kind.is_file() && entry.file_name() == PROCESSES_NAME {
             found.processes.push(entry.path());
+        } else if kind.is_dir() && assay_nemesis::is_probe(&entry.file_name()) {
+            found.probed.push(directory.to_path_buf());
         } else if kind.is_dir() && depth > 0 {
             // What may not be looked into below is not ours.
             match find(&entry.path(), depth - 1, visited, found) {

@@ -27,6 +27,8 @@ fn try_again(args: &ReproduceArgs) -> Result<Exit, Trouble> {
         let (path, line) = (args.file.display(), error.line());
         Trouble::bad_history(format!("{path}:{line}: not a trial: {error}"))
     })?;
+    let path = args.file.display();
+    spec.check().map_err(|why| Trouble::bad_history(format!("{path}: not a trial: {why}")))?;
     let frozen = assay_runner::frozen::system_of_a_file(&args.file, &spec.system.name)
         .map_err(|message| Trouble { message, exit: Exit::MissingCapability })?;
     if spec.system.digest.as_ref().is_some_and(|digest| *digest != frozen.digest) {

@@ -1,8 +1,8 @@
 //! What faults do to a cluster, and how it shows.
 
-use crate::support::{launch, leader, op, three, wait_for};
+use crate::support::{kv_with, launch, leader, op, three, wait_for};
 use assay_nemesis::{Direction, Flow, LinkRule, Rules};
-use assay_sut::{Cluster, Peer, Shown, SutError, SystemSpec, Wiring};
+use assay_sut::{Cluster, Peer, Revived, Shown, SutError, SystemSpec, Wiring};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -143,4 +143,42 @@ fn a_server_behind_a_shell_has_ended_before_the_next_one_begins() {
     cluster.restart(0).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(cluster.log_lines(Some(0), "somebody else has it"), 0);
     assert_eq!(cluster.log_lines(Some(0), "ready"), 2);
+}
+
+#[test]
+fn a_node_is_revived_only_if_it_has_ended_and_nobody_else_sees_to_it() {
+    let (_directory, cluster) = three(Wiring::Proxied);
+    let nobody_else = || true;
+    let first = cluster.process(1).expect("it runs");
+    let lives = cluster.revive(1, &|| panic!("nobody asks for one that runs"));
+    assert_eq!(lives.expect("it runs"), Revived::Lives(first));
+    first.kill().expect("our own child");
+    assert_eq!(cluster.revive(1, &|| false).expect("looked at"), Revived::NotOurs);
+    assert_eq!(cluster.process(1), None, "it is left alone");
+    let revived = cluster.revive(1, &nobody_else).expect("it starts");
+    let Revived::Anew(second) = revived else { panic!("{revived:?}") };
+    assert_eq!(cluster.process(1), Some(second));
+    // Somebody starts it between the look and the start: then it runs, and that is all right.
+    second.kill().expect("our own child");
+    let faster = || cluster.restart(1).is_ok();
+    let revived = cluster.revive(1, &faster).expect("it runs");
+    assert_eq!(Some(revived), cluster.process(1).map(Revived::Lives));
+}
+
+#[test]
+fn a_node_that_is_ready_by_its_log_and_ends_a_moment_later_is_started_again() {
+    let by_log = "ready = { log = \"ready node=\", within = \"30s\" }";
+    let spec = kv_with("ready = { get = \"http:/status\", within = \"30s\" }", by_log);
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let cluster = launch(&spec, 3, json!({}), directory.path(), Wiring::Proxied);
+    let cluster = cluster.unwrap_or_else(|error| panic!("{error}"));
+    let first = cluster.process(0).expect("it runs");
+    let revived = std::thread::scope(|scope| {
+        let revived = scope.spawn(|| cluster.revive(0, &|| true));
+        // It is refused a write, and gives up: later than anybody would see who looks once.
+        std::thread::park_timeout(Duration::from_millis(100));
+        first.kill().expect("our own child");
+        revived.join().expect("no panic").expect("it starts again")
+    });
+    assert!(matches!(revived, Revived::Anew(again) if again != first), "{revived:?}");
 }

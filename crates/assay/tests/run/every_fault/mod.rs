@@ -64,6 +64,7 @@ const RESTARTS: &str = "restarts >= 1 within 6s";
 const SILENT: &str = "heartbeat-gap >= 2200ms within 5s";
 /// What a busy machine cannot say: the injector counts bytes and stops of a decoy, too.
 const FULL: &str = "log(\"No space left on device\") >= 1 within 5s";
+const READ_ONLY: &str = "log(\"Read-only file system\") >= 1 within 5s";
 const RESUMED: &str = "log(\"goes on after a stop\") >= 1 within 8s";
 const AGAIN: &str = "reconnects >= 1 within 5s";
 /// What nodes count, not a latency: on a busy machine that may be long before the fault, too.
@@ -80,7 +81,12 @@ use Beside::{
 static CASES: [Case; 55] = [
     case(("kill9", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
     case(("term", "proxies", "follower"), "", ("killed >= 1", RESTARTS), Nothing),
-    case(("ctr-restart", "proxies", "follower"), "", ("restarted >= 1", RESTARTS), Nothing),
+    case(
+        ("ctr-restart", "proxies", "follower"),
+        "",
+        ("killed >= 1 and restarted >= 1", RESTARTS),
+        Nothing,
+    ),
     case(
         ("roll", "proxies", "all"),
         "down = \"100ms\"",
@@ -197,7 +203,8 @@ static CASES: [Case; 55] = [
         ("throttled >= 1", SLOW_WRITES),
         Nothing,
     ),
-    case(("fs-readonly", "proxies", "n3"), "", ("limited >= 1", RESTARTS), Nothing),
+    // Not that it starts again: it is healed by that, whether it noticed or not.
+    case(("fs-readonly", "proxies", "n3"), "", ("limited >= 1", READ_ONLY), Nothing),
     case(
         ("torn-tail", "proxies", "n3"),
         "file = \"log\", bytes = 40",
@@ -326,7 +333,7 @@ fn plan(case: &Case) -> String {
         Greed | Glutton => 3500,
         _ if *fault == "slow-disk" => 3500,
         // A disk is filled first, and a node notices when it writes next.
-        _ if [SILENT, FULL].contains(&case.victim) => 4_000,
+        _ if [SILENT, FULL, READ_ONLY].contains(&case.victim) => 4_000,
         _ => 1200,
     };
     let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));
