@@ -103,19 +103,19 @@ fn groups(place: &Path) -> Vec<PathBuf> {
     places.filter(|place| place.is_dir()).collect()
 }
 
-/// Whether something on this machine is called as Assay calls what is of a run: `assay-` and 16
-/// hexadecimal digits. Others have groups and networks here, which come and go meanwhile.
+/// Whether a group on this machine is called as Assay calls those of a run, `assay-` and 16
+/// hexadecimal digits, or of a probe. Others have groups here, too, and some may be called alike.
 fn is_ours(name: &str) -> bool {
     let digits = name.strip_prefix("assay-").unwrap_or_default();
-    digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    let of_a_run = digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    of_a_run || digits.starts_with("probe-")
 }
 
-/// Interfaces and networks with a name of ours: runs make none that others could see.
+/// Interfaces and networks with a name: runs make none that others could see.
 fn interfaces() -> BTreeSet<String> {
     let names = |directory: &str| {
         let all = fs::read_dir(directory).into_iter().flatten().flatten();
-        let all = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        all.filter(|name| is_ours(name)).collect::<Vec<String>>()
+        all.map(|entry| entry.path().display().to_string()).collect::<Vec<String>>()
     };
     [names("/sys/class/net"), names("/run/netns")].concat().into_iter().collect()
 }
