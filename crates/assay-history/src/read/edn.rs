@@ -164,7 +164,7 @@ impl<'a> Edn<'a> {
         self.pos += usize::from(negative);
         let (digits, mut value) = (self.pos, 0i64);
         while let Some(digit @ b'0'..=b'9') = self.peek() {
-            // Wrong beyond eighteen digits, where it is not used: such numbers go through their text.
+            // Wrong beyond eighteen digits, where it is not used: those go through their text.
             value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
             self.pos += 1;
         }
