@@ -25,7 +25,7 @@ def complaints(result, names):
             yield f"{name} did not run"
             continue
         verdict = found[name]["verdict"]
-        print(f"{name} {verdict}: {found[name]['sentence']}")
+        print(f"{name} {verdict}: {found[name]['sentence'].removeprefix(f'{verdict}: ')}")
         if not verdict.startswith("PASS-"):
             yield f"{name} is {verdict}, not a PASS"
     for finding in result["findings"]:
