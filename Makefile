@@ -55,8 +55,9 @@ bench: ## measure checkers, plans, proxies, what each kind of harness does to a 
 	cargo bench -p assay --bench sessions
 	ASSAY_SERVE_KILLS=50 ASSAY_SERVE_KILLS_POSTGRES=20 cargo test -p assay --test serve killed -- --nocapture
 	rm -rf target/plan-assay-server
-	@# Without the planted defects, which the tests find, a run is never DONE: 2 is as good, and 1 is a broken claim.
-	cargo run -q --release -p assay -- run plans/assay-server.md --tier hardening --scenario S1 --scenario S2 --scenario S3 --scenario S4 --directory target/plan-assay-server || [ $$? = 2 ]
+	@# Without the planted defects, which the tests find, a run is never DONE and ends with 2: what counts is each verdict.
+	cargo run -q --release -p assay -- run plans/assay-server.md --tier hardening --scenario S1 --scenario S2 --scenario S3 --scenario S4 --directory target/plan-assay-server --format json > target/plan-assay-server.json || [ $$? = 2 ]
+	scripts/holds.py target/plan-assay-server.json S1 S2 S3 S4
 
 fuzz: ## feed every reader with broken input for FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh

@@ -106,12 +106,13 @@ function show_agent(root, context, agent, versions) {
     h("header", { class: "page-head" },
       h("div", { class: "head-line" }, h("h1", { tabindex: -1 }, agent.name), badge(`version ${agent.version}`),
         agent.archived_at && badge("archived"), h("span", { class: "grow" }),
-        !agent.archived_at && button("Change", () => agent_form(context, agent, again)),
-        !agent.archived_at && button("Archive", async () => {
-          const text = "No more sessions can begin with it; those that have go on.";
-          if (!await confirm_dialog(`Archive ${agent.name}?`, text, "Archive")) return;
-          await context.api.post(`v1/agents/${agent.id}/archive`).then(again, (error) => context.toast(error.message, "fail"));
-        }, { class: "danger" })),
+        !agent.archived_at && h("div", { class: "row" },
+          button("Change", () => agent_form(context, agent, again)),
+          button("Archive", async () => {
+            const text = "No more sessions can begin with it; those that have go on.";
+            if (!await confirm_dialog(`Archive ${agent.name}?`, text, "Archive")) return;
+            await context.api.post(`v1/agents/${agent.id}/archive`).then(again, (error) => context.toast(error.message, "fail"));
+          }, { class: "danger" }))),
       h("p", { class: "muted" }, h("code", {}, agent.id), " · ",
         h("a", { href: `#/sessions?agent=${encodeURIComponent(agent.id)}` }, "its sessions"))),
     h("div", { class: "columns" }, shown, h("section", { class: "card" }, h("h2", {}, "Versions"), list))));

@@ -33,6 +33,7 @@ mod patience;
 mod placing;
 mod run;
 mod sealing;
+mod seats;
 pub mod store;
 mod trees;
 

@@ -191,14 +191,15 @@ fn check_source(source: &Value, block: &str, place: &str) -> Result<Value, BadEv
     object.finish()
 }
 
-/// With its padding, as endpoints and programs want it.
-fn is_base64(text: &str) -> bool {
+/// Whether a text is base64 with its padding, as endpoints and programs want it, and not empty.
+pub fn is_base64(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
     !body.is_empty() && padding <= 2 && text.len().is_multiple_of(4) && body.bytes().all(is_plain)
 }
 
+/// The document of the API has the same characters.
 fn is_media_type(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
     let is_word = |word: &str| (1..=127).contains(&word.len()) && word.bytes().all(is_plain);

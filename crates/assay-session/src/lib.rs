@@ -40,7 +40,7 @@ mod time;
 mod turn;
 mod wait;
 
-pub use content::{BlockKinds, check_blocks};
+pub use content::{BlockKinds, check_blocks, is_base64};
 pub use cost::Cost;
 pub use error::{BadEvent, Refusal};
 pub use event::{

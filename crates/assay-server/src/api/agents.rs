@@ -52,21 +52,21 @@ fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiEr
         wire.insert("model".into(), parse_model(model)?);
     }
     if let Some(value) = fields.take("name") {
-        let mut one = Fields::of(json!({"name": value}), "agent")?;
+        let mut one = Fields::one("name", value);
         wire.insert("name".into(), one.required_text("name", NAME_MAX)?.into());
     }
     for (field, max) in [("description", DESCRIPTION_MAX), ("system", SYSTEM_MAX)] {
         if let Some(value) = fields.take(field) {
-            let mut one = Fields::of(json!({field: value}), "agent")?;
+            let mut one = Fields::one(field, value);
             wire.insert(field.into(), one.text(field, max)?.into());
         }
     }
     if let Some(value) = fields.take("tools") {
-        let mut one = Fields::of(json!({"tools": value}), "agent")?;
+        let mut one = Fields::one("tools", value);
         wire.insert("tools".into(), parse_tools(one.array("tools")?)?.into());
     }
     if let Some(value) = fields.take("mcp_servers") {
-        let mut one = Fields::of(json!({"mcp_servers": value}), "agent")?;
+        let mut one = Fields::one("mcp_servers", value);
         wire.insert("mcp_servers".into(), parse_servers(one.array("mcp_servers")?)?.into());
     }
     check_servers(wire)?;
@@ -146,7 +146,7 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     call.query.finish()?;
     let expected = match fields.value("version") {
         None => None,
-        Some(version) => match version.as_u64() {
+        Some(version) => match version.as_u64().filter(|version| *version > 0) {
             Some(version) => Some(version),
             None => return Err(ApiError::invalid("version: must be a positive integer")),
         },

@@ -143,7 +143,7 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
                 change_auth(&sealer, &at, &mut found, auth)?;
             }
             if let Some(name) = fields.take("display_name") {
-                let mut one = Fields::of(json!({"display_name": name}), "credential")?;
+                let mut one = Fields::one("display_name", name);
                 let name = one.text("display_name", NAME_MAX)?;
                 found.wire.insert("display_name".into(), name.into());
             }

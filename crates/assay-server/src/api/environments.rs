@@ -37,12 +37,12 @@ fn closed_config() -> Value {
 }
 
 fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiError> {
-    if let Some(name) = fields.take("name") {
-        let mut one = Fields::of(json!({"name": name}), "environment")?;
+    if let Some(name) = fields.value("name") {
+        let mut one = Fields::one("name", name);
         wire.insert("name".into(), one.required_text("name", NAME_MAX)?.into());
     }
     if let Some(value) = fields.take("description") {
-        let mut one = Fields::of(json!({"description": value}), "environment")?;
+        let mut one = Fields::one("description", value);
         let description = one.text("description", DESCRIPTION_MAX)?.unwrap_or_default();
         wire.insert("description".into(), description.into());
     }

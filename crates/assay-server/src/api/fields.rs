@@ -51,6 +51,12 @@ impl Fields {
         }
     }
 
+    /// One field of a body, to be looked at by itself.
+    pub fn one(field: &str, value: Value) -> Fields {
+        let left = Map::from_iter([(field.to_string(), value)]);
+        Fields { left, place: String::new() }
+    }
+
     /// An error about a field.
     pub fn bad(&self, field: &str, what: &str) -> ApiError {
         ApiError::invalid(format!("{}{field}: {what}", self.place))

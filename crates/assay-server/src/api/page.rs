@@ -15,6 +15,12 @@ use std::sync::Arc;
 
 /// Pairs that are looked through at once.
 const SCAN_PAGE: usize = 500;
+/// Pairs that are read first: if they are large, no more than that was read in vain.
+const FIRST_STEP: usize = 32;
+/// How much more is read in the next step, where few are wanted.
+const STEP_GROWTH: usize = 4;
+/// Bytes that are looked through at once; the first step, or one pair, may have more.
+const SCAN_BYTES: usize = 1024 * 1024;
 const CURSOR_VERSION: u32 = 2;
 const CURSOR_BYTES_MAX: usize = 2048;
 
@@ -98,36 +104,64 @@ pub async fn collect(
     is_wanted: impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError> + Send + Sync + 'static,
 ) -> Result<Vec<Pair>, ApiError> {
     let (is_wanted, mut found) = (Arc::new(is_wanted), Vec::new());
-    loop {
+    let mut step = FIRST_STEP.min(limit);
+    while found.len() < limit {
         let (one, is_wanted, left) = (range.clone(), is_wanted.clone(), limit - found.len());
-        let looked = reader.ask(move |store| look(store, &one, left, is_wanted.as_ref())).await?;
-        found.extend(looked.0);
-        match looked.1 {
-            Some(last) if found.len() < limit => range = range.after(&last),
-            _ => return Ok(found),
+        let question = move |store: &mut dyn Store| look(store, one, left, step, &*is_wanted);
+        let looked = reader.ask(question).await?;
+        found.extend(looked.found);
+        match looked.last {
+            Some(last) => range = range.after(&last),
+            None => break,
         }
+        step = looked.step;
     }
+    Ok(found)
 }
 
-/// One question: those of the first pairs of a range that are wanted, and where it goes on.
+/// What came of one question.
+struct Looked {
+    /// Those that are wanted.
+    found: Vec<Pair>,
+    /// Where it goes on, if it does.
+    last: Option<String>,
+    /// How many to read next.
+    step: usize,
+}
+
+/// One question: those of the first pairs of a range that are wanted. No more is read than is
+/// wanted, as long as everything is; otherwise more with every step, up to so many pairs or bytes.
 fn look(
     store: &mut dyn Store,
-    range: &KeyRange,
+    mut range: KeyRange,
     limit: usize,
+    mut step: usize,
     is_wanted: &impl Fn(&mut dyn Store, &Pair) -> Result<bool, ApiError>,
-) -> Result<(Vec<Pair>, Option<String>), ApiError> {
-    let pairs = store.scan(range, SCAN_PAGE)?;
-    let last = pairs.last().filter(|_| pairs.len() == SCAN_PAGE).map(|(key, _)| key.clone());
-    let mut found = Vec::new();
-    for pair in pairs {
-        if found.len() == limit {
-            break;
+) -> Result<Looked, ApiError> {
+    let (mut found, mut looked, mut bytes) = (Vec::new(), 0, 0);
+    loop {
+        let count = step.min(SCAN_PAGE - looked);
+        let pairs = store.scan(&range, count)?;
+        let last = pairs.last().filter(|_| pairs.len() == count).map(|(key, _)| key.clone());
+        looked += pairs.len();
+        bytes += pairs.iter().map(|(_, value)| value.len()).sum::<usize>();
+        for pair in pairs {
+            if found.len() < limit && is_wanted(store, &pair)? {
+                found.push(pair);
+            }
         }
-        if is_wanted(store, &pair)? {
-            found.push(pair);
+        let fitting = SCAN_BYTES / (bytes / looked.max(1)).max(1);
+        step = (step * STEP_GROWTH).min(fitting).max(1);
+        if found.len() == looked {
+            // Nothing is filtered, as it seems.
+            step = step.min(limit.saturating_sub(found.len()).max(1));
         }
+        let Some(at) = last else { return Ok(Looked { found, last: None, step }) };
+        if found.len() == limit || looked == SCAN_PAGE || bytes >= SCAN_BYTES {
+            return Ok(Looked { found, last: Some(at), step });
+        }
+        range = range.after(&at);
     }
-    Ok((found, last))
 }
 
 /// A page of a short list that is held as a whole, in the order of its ids; the cursor is the last
@@ -194,8 +228,74 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_ledger::keyed::SqliteStore;
+    use assay_ledger::keyed::{SqliteStore, StoreError, Writes};
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A store that keeps how many pairs and bytes each scan gave.
+    struct Counting(SqliteStore, Arc<Mutex<Vec<(usize, usize)>>>);
+
+    impl Store for Counting {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.0.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            let pairs = self.0.scan(range, limit)?;
+            let bytes = pairs.iter().map(|(_, value)| value.len()).sum();
+            self.1.lock().expect("nobody panics with it").push((pairs.len(), bytes));
+            Ok(pairs)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            self.0.commit(writes)
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_a_page_needs_and_no_question_reads_much() {
+        // So many pairs of this size, of which every so many-th is wanted: how many are found, and
+        // how many each scan reads.
+        let check = |(count, size, each): (usize, usize, usize), limit, expected: &[usize]| {
+            let directory = tempfile::tempdir().expect("a directory");
+            let mut store = SqliteStore::open(directory.path()).expect("a new store");
+            let pairs = (0..count).map(|at| (format!("x/{at:06}"), Some(vec![b'x'; size])));
+            store.commit(&pairs.collect()).expect("written");
+            let scans = Arc::new(Mutex::new(Vec::new()));
+            let reader = Reader::start(Box::new(Counting(store, scans.clone())));
+            let reader = reader.expect("a thread");
+            let is_wanted = move |_: &mut dyn Store, (key, _): &Pair| {
+                let at: usize = key[2..].parse().expect("a number");
+                Ok(at.is_multiple_of(each))
+            };
+            let range = KeyRange::below("x", Order::Ascending);
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            let found = collect(&reader, range, limit, is_wanted);
+            let found = runtime.expect("a runtime").block_on(found).expect("read");
+            let keys = found.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+            let all = (0..count).step_by(each).take(limit).map(|at| format!("x/{at:06}"));
+            assert_eq!(keys, all.collect::<Vec<_>>(), "{count} {size} {each} {limit}");
+            let scans = scans.lock().expect("nobody panics with it");
+            let counts = scans.iter().map(|(pairs, _)| *pairs).collect::<Vec<_>>();
+            assert_eq!(counts, expected, "{count} {size} {each} {limit}");
+            for (pairs, bytes) in &scans[1..] {
+                assert!(*pairs == 1 || *bytes <= SCAN_BYTES, "{pairs} {bytes}");
+            }
+        };
+        // What is not filtered.
+        check((600, 10, 1), 2, &[2]);
+        check((600, 10, 1), 21, &[21]);
+        check((600, 10, 1), 101, &[32, 69]);
+        check((50, 10, 1), 101, &[32, 18]);
+        check((0, 10, 1), 101, &[0]);
+        check((1, 10, 1), 1, &[1]);
+        check((40, 500_000, 1), 2, &[2]);
+        check((40, 500_000, 1), 40, &[32, 2, 2, 2, 2]);
+        // Few are wanted.
+        check((600, 10, 600), 2, &[2, 8, 32, 128, 330, 100]);
+        check((40, 500_000, 40), 2, &[&[2; 20][..], &[0]].concat());
+        check((12, 3_000_000, 12), 11, &[11, 1, 0]);
+    }
 
     #[test]
     fn whoever_asks_while_a_long_list_is_looked_through_comes_in_between() {

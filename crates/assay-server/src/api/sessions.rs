@@ -405,7 +405,7 @@ pub async fn update(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
             }
             let before = (record.title.clone(), record.metadata.clone());
             if let Some(title) = fields.take("title") {
-                let mut one = Fields::of(json!({"title": title}), "session")?;
+                let mut one = Fields::one("title", title);
                 record.title = one.text("title", TITLE_MAX)?;
             }
             record.metadata = fields.metadata(record.metadata)?;

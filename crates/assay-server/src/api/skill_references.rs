@@ -26,7 +26,7 @@ pub async fn parse_references(
     fields: &mut Fields,
 ) -> Result<Option<Value>, ApiError> {
     let Some(value) = fields.take("skills") else { return Ok(None) };
-    let mut one = Fields::of(json!({"skills": value}), "agent")?;
+    let mut one = Fields::one("skills", value);
     let values = one.array("skills")?;
     if values.len() > AGENT_SKILLS_MAX {
         let what = format!("skills: must have at most {AGENT_SKILLS_MAX} entries");

@@ -60,7 +60,26 @@ pub fn parse_tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
         }
         parsed.push(tool);
     }
+    check_names(&parsed)?;
     Ok(parsed)
+}
+
+/// No custom tool has the name of a built-in one that is enabled: a model could use only one of
+/// them.
+fn check_names(tools: &[Value]) -> Result<(), ApiError> {
+    let Some(set) = tools.iter().find(|tool| tool["type"] == TOOLSET) else { return Ok(()) };
+    for (index, tool) in tools.iter().enumerate() {
+        let name = tool["name"].as_str().unwrap_or_default();
+        let is_built_in = BUILT_IN.contains(&name) && name != UNSUPPORTED;
+        if tool["type"] == "custom" && is_built_in && configured(set, name).is_some() {
+            let what = format!(
+                "tools[{index}].name: `{name}` is also a built-in tool that is enabled: take \
+                 another name, or set `enabled` to false in the configs of {TOOLSET}"
+            );
+            return Err(ApiError::invalid(what));
+        }
+    }
+    Ok(())
 }
 
 /// The configuration of tools that have none of their own.

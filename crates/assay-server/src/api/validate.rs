@@ -135,7 +135,7 @@ async fn probe(
     sealed: &Sealed,
 ) -> Result<Probed, ApiError> {
     let token = app.renewer.open(at, sealed).map_err(|_| ApiError::internal())?;
-    Ok(ask(app, found.url(), &token).await.unwrap_or(Probed::Silent))
+    Ok(ask(app, at, found.url(), &token).await.unwrap_or(Probed::Silent))
 }
 
 /// Why nobody was asked.
@@ -149,9 +149,9 @@ enum ProbeError {
     Request,
 }
 
-async fn ask(app: &App, url: &str, token: &str) -> Result<Probed, ProbeError> {
+async fn ask(app: &App, at: &str, url: &str, token: &str) -> Result<Probed, ProbeError> {
     let url = Url::parse(url).map_err(|_| ProbeError::Request)?;
-    let target = app.renewer.guard.target(&url, &Reach::Public).await?;
+    let target = app.renewer.guard_of(at).target(&url, &Reach::Public).await?;
     let header = HeaderValue::from_str(&format!("Bearer {token}"));
     let mut header = header.map_err(|_| ProbeError::Request)?;
     header.set_sensitive(true);

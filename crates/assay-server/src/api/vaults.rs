@@ -26,7 +26,7 @@ pub fn missing(id: &str) -> ApiError {
 
 fn change(wire: &mut Map<String, Value>, mut fields: Fields) -> Result<(), ApiError> {
     if let Some(name) = fields.value("display_name") {
-        let mut one = Fields::of(json!({"display_name": name}), "vault")?;
+        let mut one = Fields::one("display_name", name);
         wire.insert("display_name".into(), one.required_text("display_name", NAME_MAX)?.into());
     }
     let known = wire.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::room::Sandboxes;
 use super::{Engine, SCRIPTED};
 use crate::api::only_asks;
 use crate::error::ApiError;
-use crate::net::{Client, Guard, GuardError, Reach};
+use crate::net::{Client, Guard, GuardError, Names, Reach};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Engines {
         hidden: Vec<PathBuf>,
     ) -> Result<Engines, EngineError> {
         let client = Client::new();
-        let guard = Guard { origins: options.origins };
+        let guard = Guard::new(options.origins, Names::new());
         let lends = Lends::new(options.lends, options.sandbox, &hidden)?;
         let sandboxes = Sandboxes::new(
             options.sandbox,

@@ -50,7 +50,7 @@ pub(super) async fn fetch(room: &Room, input: &Map<String, Value>) -> Gave {
         _ => return Gave::text("web_fetch: needs `url`, a text, and nothing else", true),
     };
     let (client, guard) = room.web();
-    let page = tokio::time::timeout(TIME_MAX, follow(client, guard, &room.reach, url)).await;
+    let page = tokio::time::timeout(TIME_MAX, follow(client, &guard, &room.reach, url)).await;
     match page.unwrap_or_else(|_| Err(format!("it took longer than {} s", TIME_MAX.as_secs()))) {
         Ok((text, is_error)) => Gave::text(text, is_error),
         Err(why) => Gave::text(format!("web_fetch: {why}"), true),

@@ -24,7 +24,6 @@ mod prices;
 mod room;
 mod runner;
 mod script;
-mod seats;
 mod toolbox;
 
 pub use attached::{check_type, named_file};

@@ -6,9 +6,9 @@
 
 use super::lending::{self, Lends};
 use super::options::EngineError;
-use super::seats::{Seat, Seats};
 use crate::log::log;
 use crate::net::{Client, Guard, Reach, gate};
+use crate::seats::{Seat, Seats};
 use crate::store::{LentRecord, SessionKey};
 use assay_sandbox::{
     Capability, Helper, Interrupt, Lent, Local, Network, OpenError, Provider, ProviderKind,
@@ -80,18 +80,18 @@ impl Sandboxes {
             ProviderKind::Local => Reach::Nothing,
             ProviderKind::None => Reach::Public,
         };
-        made.provider.check(&made.settings(&usual))?;
+        made.provider.check(&made.settings(&usual, ""))?;
         Ok(made)
     }
 
     /// What a sandbox for an environment has to promise. Hosts that are allowed by name are reached
     /// through the server; where sandboxes have no gate only `web_fetch` reaches them.
-    fn settings(&self, reach: &Reach) -> Settings {
+    fn settings(&self, reach: &Reach, whose: &str) -> Settings {
         let has_gates = self.provider.capabilities().has(Capability::NetworkLimited);
         let network = match reach {
             Reach::Public if self.opens_network => Network::Open,
             Reach::Hosts(_) if has_gates => {
-                Network::Limited(gate(self.guard.clone(), reach.clone()))
+                Network::Limited(gate(self.guard.of(whose), reach.clone()))
             }
             Reach::Public | Reach::Nothing | Reach::Hosts(_) => Network::Off,
         };
@@ -111,7 +111,7 @@ impl Sandboxes {
         if *reach == Reach::Public && !self.opens_network {
             return Err("must be limited: this server was not started with --open-network".into());
         }
-        self.provider.check(&self.settings(reach)).map_err(|error| error.to_string())
+        self.provider.check(&self.settings(reach, "")).map_err(|error| error.to_string())
     }
 
     /// The directories of a session.
@@ -238,7 +238,7 @@ impl Room {
             Inside::Closed { .. } => Ok(None),
             Inside::Unused | Inside::Held => {
                 let workspace = self.workspace()?;
-                let mut settings = self.sandboxes.settings(&self.reach);
+                let mut settings = self.sandboxes.settings(&self.reach, &self.key.workspace);
                 if let Some(lent) = &self.lent {
                     settings.readable = lent.readable.clone();
                     settings.environment = lending::environment(lent);
@@ -252,8 +252,8 @@ impl Room {
     }
 
     /// Who asks others for tools that do.
-    pub(super) fn web(&self) -> (&Client, &Guard) {
-        (&self.sandboxes.client, &self.sandboxes.guard)
+    pub(super) fn web(&self) -> (&Client, Guard) {
+        (&self.sandboxes.client, self.sandboxes.guard.of(&self.key.workspace))
     }
 
     /// Whether the session has directories.

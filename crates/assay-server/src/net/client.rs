@@ -1,5 +1,6 @@
 //! One request on a connection of its own, to an address that is given.
 
+use super::lookup::{Names, Unfound};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -43,29 +44,15 @@ pub struct Target {
     pub addresses: Vec<SocketAddr>,
 }
 
-impl Target {
-    /// Where an address of the configuration leads, wherever that is.
-    ///
-    /// # Errors
-    /// If the name cannot be found.
-    pub async fn trusted(url: &Url) -> Result<Target, NetError> {
-        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
-            return Err(NetError::Lookup(url.to_string()));
-        };
-        let name = host.trim_start_matches('[').trim_end_matches(']');
-        let found = tokio::time::timeout(CONNECT_TIME_MAX, tokio::net::lookup_host((name, port)));
-        let Ok(Ok(found)) = found.await else { return Err(NetError::Lookup(name.to_string())) };
-        let (host, is_tls) = (name.to_string(), url.scheme() == "https");
-        Ok(Target { host, is_tls, addresses: found.collect() })
-    }
-}
-
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// The name leads nowhere.
     #[error("the host `{0}` cannot be found")]
     Lookup(String),
+    /// Nobody looked.
+    #[error("the host `{0}` was not looked up: its name server is slow, and many wait for it")]
+    Busy(String),
     /// Nobody is there.
     #[error("cannot connect to {host}: {source}")]
     Connect {
@@ -89,6 +76,8 @@ pub enum NetError {
 #[derive(Clone)]
 pub struct Client {
     tls: Option<Arc<ClientConfig>>,
+    /// For what the operator named; what others name has places of its own, in their guard.
+    names: Names,
 }
 
 impl std::fmt::Debug for Client {
@@ -100,10 +89,11 @@ impl std::fmt::Debug for Client {
 impl Client {
     /// A client that trusts whom this machine trusts. Without authorities it speaks no TLS.
     pub fn new() -> Client {
+        let names = Names::trusted();
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
-            return Client { tls: None };
+            return Client { tls: None, names };
         }
         let provider = Arc::new(crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
@@ -111,12 +101,29 @@ impl Client {
             .expect("ring knows all versions")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Client { tls: Some(Arc::new(config)) }
+        Client { tls: Some(Arc::new(config)), names }
     }
 
     /// Whether it can speak TLS.
     pub fn has_tls(&self) -> bool {
         self.tls.is_some()
+    }
+
+    /// Where an address of the configuration leads, wherever that is.
+    ///
+    /// # Errors
+    /// If the name cannot be found.
+    pub async fn trusted(&self, url: &Url) -> Result<Target, NetError> {
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return Err(NetError::Lookup(url.to_string()));
+        };
+        let name = host.trim_start_matches('[').trim_end_matches(']').to_string();
+        // Each name has a share: one whose server is slow keeps no other waiting.
+        match self.names.find(&name, &name, port).await {
+            Ok(addresses) => Ok(Target { host: name, is_tls: url.scheme() == "https", addresses }),
+            Err(Unfound::Nowhere) => Err(NetError::Lookup(name)),
+            Err(Unfound::Busy) => Err(NetError::Busy(name)),
+        }
     }
 
     /// Sends a request and waits for the head of the answer.

@@ -1,13 +1,12 @@
 //! Who may be asked on behalf of a session.
 
 use super::client::Target;
+use super::lookup::{Names, Unfound};
 use super::public::is_public;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
 use url::{Host, Url};
 
-/// How long a name may take to become an address.
-const LOOKUP_TIME_MAX: Duration = Duration::from_secs(10);
 /// The longest name of a host.
 const NAME_MAX: usize = 253;
 
@@ -133,6 +132,12 @@ pub enum GuardError {
     /// Not found.
     #[error("the host `{0}` cannot be found")]
     Lookup(String),
+    /// Not looked for.
+    #[error(
+        "the host `{0}` was not looked up: too many names are being looked up now, because their \
+         name servers are slow; try again later"
+    )]
+    Busy(String),
     /// Found where nobody may look.
     #[error("the host `{0}` is not on the public network")]
     Private(String),
@@ -141,11 +146,23 @@ pub enum GuardError {
 /// Decides what may be reached, and where that is.
 #[derive(Clone, Default, Debug)]
 pub struct Guard {
-    /// Names that lead nearby.
-    pub origins: Vec<Origin>,
+    origins: Vec<Origin>,
+    names: Names,
+    /// For whom it is: a workspace, or nobody in particular.
+    whose: Arc<str>,
 }
 
 impl Guard {
+    /// One that knows these names, which lead nearby, and looks all others up.
+    pub fn new(origins: Vec<Origin>, names: Names) -> Guard {
+        Guard { origins, names, whose: Arc::default() }
+    }
+
+    /// The same for one workspace, which has its share of the places for looking names up.
+    pub fn of(&self, workspace: &str) -> Guard {
+        Guard { whose: workspace.into(), ..self.clone() }
+    }
+
     /// What a text leads to, by name only.
     ///
     /// # Errors
@@ -182,10 +199,11 @@ impl Guard {
         if let Some(origin) = self.origin(&host).filter(|_| url.scheme() == "http") {
             return Ok(Target { host, is_tls: false, addresses: vec![origin.address] });
         }
-        let looked = tokio::net::lookup_host((host.clone(), 443));
-        let looked = tokio::time::timeout(LOOKUP_TIME_MAX, looked).await;
-        let Ok(Ok(found)) = looked else { return Err(GuardError::Lookup(host)) };
-        let addresses: Vec<SocketAddr> = found.collect();
+        let addresses = match self.names.find(&self.whose, &host, 443).await {
+            Ok(addresses) => addresses,
+            Err(Unfound::Nowhere) => return Err(GuardError::Lookup(host)),
+            Err(Unfound::Busy) => return Err(GuardError::Busy(host)),
+        };
         // One that is not public is enough: nobody honest has both.
         match addresses.iter().all(|address| is_public(address.ip())) {
             _ if addresses.is_empty() => Err(GuardError::Lookup(host)),
@@ -240,7 +258,7 @@ mod tests {
     #[tokio::test]
     async fn what_could_lead_inside_is_refused_before_anybody_is_asked() {
         let origin: Origin = "near.example.test=127.0.0.1:9".parse().expect("well-formed");
-        let guard = Guard { origins: vec![origin] };
+        let guard = Guard::new(vec![origin], Names::new());
         let cases = [
             ("http://near.example.test/x", ""),
             ("https://near.example.test:8443/", "port 443"),

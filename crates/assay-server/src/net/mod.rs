@@ -11,10 +11,12 @@
 
 mod client;
 mod guard;
+mod lookup;
 mod proxy;
 mod public;
 
 pub use client::{Client, NetError, Target, authority, path_of};
 pub use guard::{Guard, GuardError, Origin, Reach, check_pattern};
+pub use lookup::{Names, Resolver, Unfound};
 pub use proxy::gate;
 pub use public::is_public;

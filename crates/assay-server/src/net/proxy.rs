@@ -6,12 +6,15 @@
 //! stands within.
 
 use super::client::{Target, authority, connect, path_of};
-use super::guard::{Guard, Reach};
+use super::guard::{Guard, GuardError, Reach};
 use assay_sandbox::{Gate, Porter};
 use std::any::Any;
 use std::fmt::Write;
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,6 +31,10 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long a connection may take to come about.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
+/// How long to wait when the system gives no connection: it may have no descriptors left.
+const TRY_AGAIN: Duration = Duration::from_millis(100);
+/// How long what stands at a gate may take to go.
+const END_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Lets programs reach what an environment allows.
 #[derive(Debug)]
@@ -41,13 +48,28 @@ pub fn gate(guard: Guard, reach: Reach) -> Gate {
     Gate::new(Arc::new(Proxy { guard, reach }))
 }
 
-/// Ends what it stands for when it goes.
-struct Ends(AbortHandle);
+/// Ends what it stands for when it goes, and waits until nothing of it is left.
+struct Ends {
+    task: AbortHandle,
+    /// Everything at the gate has the other end of it, and says nothing.
+    gone: Receiver<()>,
+}
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
+        // Nothing there blocks, so this takes a moment; without it, what a program sent last could
+        // go out when its call is over.
+        let _nobody = self.gone.recv_timeout(END_TIME_MAX);
     }
+}
+
+/// A gate that is open.
+struct Standing {
+    proxy: Arc<Proxy>,
+    listener: std::net::TcpListener,
+    /// Goes last: then all that stands here is gone.
+    gone: Sender<()>,
 }
 
 impl Porter for Proxy {
@@ -55,25 +77,44 @@ impl Porter for Proxy {
         listener.set_nonblocking(true)?;
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let (guard, reach) = (self.guard.clone(), self.reach.clone());
-        let task = runtime.spawn(keep(listener, Arc::new(Proxy { guard, reach })));
-        Ok(Box::new(Ends(task.abort_handle())))
+        let (mark, gone) = channel();
+        let proxy = Arc::new(Proxy { guard, reach });
+        let task = runtime.spawn(keep(Standing { proxy, listener, gone: mark }));
+        Ok(Box::new(Ends { task: task.abort_handle(), gone }))
     }
 }
 
-/// Takes whoever comes. All that it began ends with it.
-async fn keep(listener: std::net::TcpListener, proxy: Arc<Proxy>) {
+async fn keep(standing: Standing) {
+    // What is declared first goes last.
+    let Standing { gone, proxy, listener } = standing;
     let Ok(listener) = TcpListener::from_std(listener) else { return };
+    stand(proxy, gone.clone(), |context| {
+        listener.poll_accept(context).map_ok(|(stream, _)| stream)
+    })
+    .await;
+}
+
+/// Takes whoever comes. All that it began ends with it.
+async fn stand(
+    proxy: Arc<Proxy>,
+    gone: Sender<()>,
+    mut accept: impl FnMut(&mut Context<'_>) -> Poll<io::Result<TcpStream>>,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut all = JoinSet::new();
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
-        // An error is that of one connection, or of too many open files: others come and go.
-        if let Ok((stream, _)) = listener.accept().await {
-            let proxy = proxy.clone();
-            all.spawn(async move {
-                let _place = place;
-                proxy.pass(stream).await;
-            });
+        match poll_fn(&mut accept).await {
+            Ok(stream) => {
+                let (proxy, gone) = (proxy.clone(), gone.clone());
+                all.spawn(async move {
+                    let _gone = gone;
+                    let _place = place;
+                    proxy.pass(stream).await;
+                });
+            }
+            // It is that of one connection, or of too many open files: others come and go.
+            Err(_) => tokio::time::sleep(TRY_AGAIN).await,
         }
         while all.try_join_next().is_some() {}
     }
@@ -119,7 +160,13 @@ impl Proxy {
             bad("say CONNECT NAME:443, or a whole address that begins with http://")
         })?;
         let target = self.guard.target(&wanted.url, &self.reach).await;
-        let target = target.map_err(|error| ("403 Forbidden", error.to_string()))?;
+        let target = target.map_err(|error| {
+            let status = match error {
+                GuardError::Busy(_) => "503 Service Unavailable",
+                _ => "403 Forbidden",
+            };
+            (status, error.to_string())
+        })?;
         let mut outside = open(&target).await.map_err(|why| ("502 Bad Gateway", why))?;
         let broken = |error: io::Error| ("502 Bad Gateway", error.to_string());
         if wanted.is_tunnel {
@@ -193,7 +240,127 @@ fn understand(head: &str, rest: &[u8]) -> Option<Wanted> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lookup::Names;
+    use super::super::lookup::tests::{PATIENCE, Silent, Spoken};
     use super::*;
+    use std::io::{ErrorKind, Read, Write as _};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Longer than anything takes that must happen.
+    const WAIT_MAX: Duration = Duration::from_secs(60);
+
+    /// A gate that is open, and where it is.
+    fn opened(guard: Guard, reach: Reach) -> (Box<dyn Any>, std::net::SocketAddr) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it has one");
+        (Proxy { guard, reach }.open(listener).expect("in a runtime"), address)
+    }
+
+    /// A connection through a gate, and what was said of it.
+    fn through(
+        gate: std::net::SocketAddr,
+        name: &str,
+    ) -> io::Result<(std::net::TcpStream, String)> {
+        let mut stream = std::net::TcpStream::connect(gate)?;
+        stream.set_read_timeout(Some(WAIT_MAX))?;
+        write!(stream, "CONNECT {name} HTTP/1.1\r\n\r\n")?;
+        let (mut said, mut byte) = (Vec::new(), [0]);
+        while !said.ends_with(b"\r\n\r\n") {
+            stream.read_exact(&mut byte)?;
+            said.push(byte[0]);
+        }
+        let said = String::from_utf8(said).expect("text");
+        Ok((stream, said.lines().next().unwrap_or_default().to_string()))
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nothing_of_a_gate_is_left_when_it_is_dropped() {
+        tokio::task::spawn_blocking(|| {
+            let site = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            let near = site.local_addr().expect("it has one");
+            let origin = format!("near.example.test={near}").parse().expect("well-formed");
+            let guard = Guard::new(vec![origin], Names::new());
+            for _ in 0..20 {
+                let (gate, address) = opened(guard.clone(), Reach::Public);
+                let pairs: Vec<_> = (0..10)
+                    .map(|_| {
+                        let through = through(address, "near.example.test:80");
+                        let (inside, said) = through.expect("an answer");
+                        assert_eq!(said, "HTTP/1.1 200 Connection established");
+                        (inside, site.accept().expect("it is there").0)
+                    })
+                    .collect();
+                drop(gate);
+                for (_inside, mut outside) in pairs {
+                    outside.set_nonblocking(true).expect("a socket");
+                    let read = outside.read(&mut [0; 1]).map_err(|error| error.kind());
+                    assert!(matches!(read, Ok(0) | Err(ErrorKind::ConnectionReset)), "{read:?}");
+                }
+                std::net::TcpStream::connect(address).expect_err("nobody listens");
+            }
+        })
+        .await
+        .expect("no panic");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn programs_whose_names_are_not_answered_are_told_and_take_nothing_from_others() {
+        tokio::task::spawn_blocking(|| {
+            let silent = Arc::new(Silent::default());
+            let _in_the_end = Spoken(silent.clone());
+            let guard = Guard::new(Vec::new(), Names::by(silent.clone(), PATIENCE));
+            let hosts = Reach::Hosts(vec!["*.silent.example".into()]);
+            let (gate, address) = opened(guard.of("a"), hosts.clone());
+            let (tell, told) = channel();
+            for number in 0..CONNECTIONS_MAX {
+                let (name, tell) = (format!("{number}.silent.example:443"), tell.clone());
+                std::thread::spawn(move || {
+                    // Those who wait for an address hear nothing any more when the gate goes.
+                    let said = through(address, &name).map(|(_, said)| said);
+                    tell.send(said.unwrap_or_default()).expect("they are waited for");
+                });
+            }
+            for _ in 0..CONNECTIONS_MAX * 3 / 4 {
+                let said = told.recv_timeout(WAIT_MAX).expect("an answer");
+                assert_eq!(said, "HTTP/1.1 503 Service Unavailable");
+            }
+            assert!(silent.most() <= CONNECTIONS_MAX / 4, "{}", silent.most());
+            drop(gate);
+            let url = Url::parse("https://fine.example/").expect("an address");
+            let found = Handle::current().block_on(guard.of("b").target(&url, &Reach::Public));
+            // Looked up, and then it turned out where it is.
+            assert_eq!(found, Err(GuardError::Private("fine.example".into())));
+            silent.speak();
+            drop(tell);
+            while told.recv_timeout(WAIT_MAX).is_ok() {}
+        })
+        .await
+        .expect("no panic");
+    }
+
+    #[tokio::test]
+    async fn a_gate_waits_when_the_system_gives_no_connection() {
+        /// More than a loop without a pause needs for it.
+        const TURNS: usize = 1000;
+        let proxy = Arc::new(Proxy { guard: Guard::default(), reach: Reach::Nothing });
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
+        let standing = stand(proxy, channel().0, move |context| {
+            // Somebody else gets to run, or this would be for ever.
+            if counted.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) {
+                return Poll::Ready(Err(ErrorKind::Other.into()));
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        });
+        let standing = tokio::spawn(standing);
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        standing.abort();
+        let asked = asked.load(Ordering::SeqCst);
+        assert!((1..TURNS / 4).contains(&asked), "{asked} times");
+    }
 
     #[test]
     fn what_somebody_wants_is_a_name_and_a_port_or_a_whole_address() {

@@ -56,7 +56,7 @@ pub struct Renewer {
     /// Asks others.
     pub client: Client,
     /// Decides whom.
-    pub guard: Guard,
+    guard: Guard,
     /// One for each credential that is being renewed.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -120,6 +120,12 @@ impl Renewer {
         renewing.await.map_err(|_| RenewError::Store)?
     }
 
+    /// Decides whom the workspace of a credential may ask.
+    pub fn guard_of(&self, at: &str) -> Guard {
+        // Below its folder it stands in its workspace.
+        self.guard.of(at.split('/').nth(1).unwrap_or_default())
+    }
+
     fn turn(&self, at: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.entry(at.to_string()).or_default().clone()
@@ -142,7 +148,7 @@ impl Renewer {
         let opened = self.sealer.open(&refresh_record(at), kept)?;
         let secrets: RefreshSecrets = serde_json::from_slice(&opened).map_err(|_| SealError)?;
         let grant = Grant::of(before.refresh(), secrets).ok_or(RenewError::NoRefreshToken)?;
-        let granted = exchange(&self.client, &self.guard, &grant).await?;
+        let granted = exchange(&self.client, &self.guard_of(at), &grant).await?;
         self.keep(at, before, grant.secrets, granted).await
     }
 

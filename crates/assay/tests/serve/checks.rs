@@ -87,6 +87,75 @@ fn bodies_are_bounded_objects_whose_fields_all_mean_something() {
 }
 
 #[test]
+fn a_custom_tool_and_a_built_in_one_that_is_enabled_have_different_names() {
+    let server = Server::start();
+    let agent = |name: &str, configs: Option<Value>| {
+        let custom = json!({"type": "custom", "name": name, "description": "d",
+            "input_schema": {"type": "object"}});
+        let set = configs.map(|configs| {
+            json!({"type": "agent_toolset_20260401",
+            "configs": configs})
+        });
+        let tools: Vec<Value> = set.into_iter().chain([custom]).collect();
+        server.call(
+            "POST",
+            "/v1/agents",
+            &json!({"name": "a", "model": "scripted",
+            "tools": tools}),
+        )
+    };
+    let off = |name: &str| json!([{"name": name, "enabled": false}]);
+    let refused = agent("bash", Some(json!([])));
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    let place = "tools[1].name: `bash` is also a built-in tool that is enabled";
+    assert!(refused.message().starts_with(place), "{}", refused.body);
+    assert_eq!(agent("bash", Some(off("read"))).status, 400);
+    for (name, configs) in [
+        ("bash", None),
+        ("bash", Some(off("bash"))),
+        ("find", Some(json!([]))),
+        // What this server does not have clients can bring.
+        ("web_search", Some(json!([]))),
+    ] {
+        let taken = agent(name, configs);
+        assert_eq!(taken.status, 200, "{name}: {}", taken.body);
+    }
+}
+
+#[test]
+fn fields_are_named_as_they_stand_in_the_request_and_null_keeps_what_cannot_be_cleared() {
+    let server = Server::start();
+    let make = |path: &str, body: &Value| {
+        let made = server.ok("POST", path, body);
+        format!("{path}/{}", made["id"].as_str().expect("an id"))
+    };
+    let agent = make("/v1/agents", &json!({"name": "a", "model": "scripted"}));
+    let vault = make("/v1/vaults", &json!({"display_name": "v"}));
+    let environment = make("/v1/environments", &json!({"name": "e"}));
+    let cases = [
+        (&agent, json!({"name": null}), "name: Field required"),
+        (&agent, json!({"tools": {}}), "tools: must be an array"),
+        (&agent, json!({"skills": {}}), "skills: must be an array"),
+        (&agent, json!({"system": 1}), "system: must be text"),
+        (&agent, json!({"version": 0, "name": "b"}), "version: must be a positive integer"),
+        (&vault, json!({"display_name": ""}), "display_name: Field required"),
+        (&environment, json!({"name": ""}), "name: Field required"),
+    ];
+    for (path, body, message) in cases {
+        let answer = server.call("POST", path, &body);
+        assert_eq!((answer.status, answer.message().as_str()), (400, message), "{path} {body}");
+    }
+    for (path, body, field, kept) in [
+        (&environment, json!({"name": null, "description": null}), "name", "e"),
+        (&vault, json!({"display_name": null}), "display_name", "v"),
+    ] {
+        assert_eq!(server.ok("POST", path, &body)[field], kept, "{path}");
+    }
+    let answer = server.call("POST", "/v1/environments", &json!({"name": null}));
+    assert_eq!((answer.status, answer.message().as_str()), (400, "name: Field required"));
+}
+
+#[test]
 fn the_agent_of_a_session_is_named_by_an_id_and_nothing_longer() {
     let server = Server::start();
     let mut wish = server.place(&Value::Null);

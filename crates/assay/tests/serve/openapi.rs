@@ -185,6 +185,42 @@ fn strange(server: &Server, cases: &[(String, Value)]) -> Vec<usize> {
 }
 
 #[test]
+fn a_document_of_a_message_is_taken_exactly_if_it_is_as_the_document_says() {
+    let server = Server::start();
+    let session = server.ok("POST", "/v1/sessions", &server.place(&Value::Null));
+    let path = events_path(session["id"].as_str().expect("an id"));
+    let (long, longer) = ("x".repeat(127), "x".repeat(128));
+    let (longest, no_kind) = (format!("{long}/{long}"), format!("{longer}/b"));
+    let no_sort = format!("a/{longer}");
+    let kinds = [
+        ("application/pdf", true),
+        ("application/x_y", true),
+        ("application/vnd.a.b+zip", true),
+        ("a/!#$&-^_.+", true),
+        (longest.as_str(), true),
+        (no_kind.as_str(), false),
+        (no_sort.as_str(), false),
+        ("application", false),
+        ("application/", false),
+        ("/pdf", false),
+        ("a/b/c", false),
+        ("a/b c", false),
+        ("a/b; c=d", false),
+        ("a/ü", false),
+    ];
+    let source = |kind: &str| json!({"type": "base64", "media_type": kind, "data": "AAAA"});
+    for (kind, is_taken) in kinds {
+        let block = json!({"type": "document", "source": source(kind)});
+        let message = json!({"type": "user.message", "content": [block]});
+        let answer = server.call("POST", &path, &json!({"events": [message]}));
+        assert_eq!(answer.status == 200, is_taken, "{kind}: {}", answer.body);
+    }
+    let cases = kinds.map(|(kind, _)| ("DocumentSource".to_string(), source(kind)));
+    let wrong = (0..kinds.len()).filter(|at| !kinds[*at].1).collect::<Vec<_>>();
+    assert_eq!(strange(&server, &cases), wrong);
+}
+
+#[test]
 fn everything_that_sessions_show_is_as_the_document_says_to_the_last_field() {
     let server = Server::start();
     let mut wish = server.place(&Value::Null);

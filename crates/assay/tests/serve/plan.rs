@@ -63,6 +63,49 @@ fn the_plan_about_the_server_holds_with_its_smoke_budget() {
     }
 }
 
+/// What `make bench` asks of a result: code and words.
+fn holds(result: &Value, names: &[&str]) -> (Option<i32>, String) {
+    let place = tempfile::tempdir().expect("a directory");
+    let path = place.path().join("result.json");
+    std::fs::write(&path, result.to_string()).expect("ours");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/holds.py");
+    let ran = Command::new("python3").arg(script).arg(&path).args(names).output();
+    let ran = ran.expect("scripts/install-deps.sh brings python3 (make deps)");
+    let said = [ran.stdout, ran.stderr].concat();
+    (ran.status.code(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn a_measurement_of_the_plan_that_decided_nothing_is_no_pass() {
+    let result = |verdict: &str, findings: Value| {
+        let scenario =
+            |id: &str, verdict: &str| json!({"id": id, "verdict": verdict, "sentence": "why"});
+        let scenarios = json!([scenario("S1", "PASS-hardening"), scenario("S2", verdict)]);
+        json!({"scenarios": scenarios, "findings": findings, "report": "report.html"})
+    };
+    let names: &[&str] = &["S1", "S2"];
+    let cases: [(Value, &[&str], i32, &str); 8] = [
+        (result("PASS-hardening", json!([])), names, 0, "S2 PASS-hardening: why"),
+        (result("INCONCLUSIVE-load", json!([])), names, 1, "S2 is INCONCLUSIVE-load, not a PASS"),
+        (result("NOT-RUN", json!([])), names, 1, "S2 is NOT-RUN, not a PASS"),
+        (result("FAIL", json!([])), names, 1, "S2 is FAIL, not a PASS"),
+        (result("PASS-hardening", json!([{"id": "F1"}])), names, 1, "a claim was refuted"),
+        (result("PASS-hardening", json!([])), &["S1", "S4"], 1, "S4 did not run"),
+        (json!({"verdict": "DONE"}), names, 64, "is no result of"),
+        (result("PASS-hardening", json!([])), &[], 64, "scripts/holds.py"),
+    ];
+    for (result, names, code, words) in cases {
+        let (found, said) = holds(&result, names);
+        assert_eq!(found, Some(code), "{result}: {said}");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    // And it is what is asked.
+    let makefile = include_str!("../../../../Makefile");
+    let asked = makefile.lines().find(|line| line.contains("scripts/holds.py")).expect("a line");
+    let named: Vec<&str> = asked.split(' ').filter(|word| HOLD.contains(word)).collect();
+    assert_eq!((named, asked.contains("||")), (HOLD.to_vec(), false), "{asked}");
+}
+
 /// Waits for the end of the first trial. What comes then, to run it again and make it smaller,
 /// takes minutes, and is left to whoever runs the whole plan.
 fn first_trial(child: &mut Child) -> String {

@@ -5,6 +5,7 @@
 use super::super::fetch::SHOWN_BYTES_MAX;
 use super::super::room::Gave;
 use super::super::toolbox::cut;
+use assay_session::is_base64;
 use serde_json::{Value, json};
 
 /// Blocks of one result.
@@ -44,7 +45,8 @@ pub fn shown(result: &Value) -> Gave {
 /// An image that can be shown.
 fn image(block: &Value, left: &mut usize) -> Option<Value> {
     let (kind, data) = (block["mimeType"].as_str()?, block["data"].as_str()?);
-    if block["type"] != "image" || !IMAGES.contains(&kind) || data.len() > *left {
+    let is_image = block["type"] == "image" && IMAGES.contains(&kind) && is_base64(data);
+    if !is_image || data.len() > *left {
         return None;
     }
     *left -= data.len();
@@ -93,6 +95,14 @@ mod tests {
             (json!({"content": [block("a")], "structuredContent": {"a": 1}}), json!([block("a")])),
             (json!({}), json!([block("(no output)")])),
             (json!({"content": [image("image/png", 4)]}), json!([png])),
+            // An event with that would be none.
+            (
+                json!({"content": [image("image/png", 5), image("image/gif", 0)]}),
+                json!([
+                    block("[image \"image/png\", 5 bytes of base64: cannot be shown here]"),
+                    block("[image \"image/gif\", 0 bytes of base64: cannot be shown here]"),
+                ]),
+            ),
             (
                 json!({"content": [image("image/tiff", 4)]}),
                 json!([block("[image \"image/tiff\", 4 bytes of base64: cannot be shown here]")]),

@@ -5,7 +5,7 @@ use super::sse::SseReader;
 use crate::engine::Prices;
 use crate::engine::host::{Host, Stop};
 use crate::engine::options::{EngineError, ModelConfig};
-use crate::net::{Client, NetError, Target, authority};
+use crate::net::{Client, NetError, authority};
 use assay_session::{ErrorKind, RetryStatus, Said, SessionError, Usage};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -148,7 +148,7 @@ impl Endpoint {
     }
 
     async fn ask_once(&self, body: &str) -> Result<Reply, Trouble> {
-        let target = Target::trusted(&self.url).await.map_err(|error| broken(&error))?;
+        let target = self.client.trusted(&self.url).await.map_err(|error| broken(&error))?;
         let mut request = Request::post(self.url.path())
             .header(HOST, authority(&self.url))
             .header(CONTENT_TYPE, "application/json")

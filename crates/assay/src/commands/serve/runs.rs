@@ -114,7 +114,7 @@ fn of_record(record: &RunRecord) -> Summary {
         name: one_line(&record.sut),
         state: judged.verdict.to_string(),
         tone,
-        text: format!("{} ({scenarios} scenarios, {findings} findings)", judged.verdict.meaning()),
+        text: format!("{} ({scenarios}, {findings})", judged.verdict.meaning()),
         parts: judged.scenarios.iter().map(part).take(PARTS_MAX).collect(),
     }
 }

@@ -56,6 +56,7 @@ await play(async (stage) => {
   const pages = [["sessions", "Looks"], [`sessions/${session}`, "waits for you"], ["agents", "demo"],
     [`agents/${agent}`, "Versions"], ["environments", "demo"], ["reports", "shows no directories"]];
   const colors = {};
+  const top = async (name) => (await page.getByRole("button", { name, exact: true }).boundingBox()).y;
   for (const theme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     colors[theme] = await page.evaluate(body_color);
@@ -69,6 +70,11 @@ await play(async (stage) => {
         assert.deepEqual(await page.evaluate(faint, CONTRAST_MIN), [], `${theme} ${path}`);
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${theme} ${width} ${path} is ${over} px too wide`);
+        if (path === `agents/${agent}`) assert.equal(await top("Change"), await top("Archive"), "buttons stay together");
+        if (path === `sessions/${session}` && width > 1000) {
+          const field = await page.locator("#message").boundingBox();
+          assert.equal(field.y, await top(/^Send/), "what one writes begins where its buttons do");
+        }
       }
     }
   }

@@ -10,6 +10,7 @@ await play(async (stage) => {
   await card("honest").locator(".badge.ok", { hasText: "COMPLETE" }).waitFor();
   await card("lying").locator(".badge.fail", { hasText: "BLOCKED" }).waitFor();
   await card("runs/2026").locator(".head-line .badge", { hasText: told.more.verdict }).waitFor();
+  await card("runs/real").getByText("(2 scenarios, 0 findings)").waitFor();
   await stage.shot("list");
 
   // A campaign's report, made from its record.

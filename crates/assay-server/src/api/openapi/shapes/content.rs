@@ -100,7 +100,7 @@ struct Base64Image {
 struct Base64Document {
     #[schema(pattern = "^base64$")]
     r#type: String,
-    #[schema(pattern = "^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$")]
+    #[schema(pattern = "^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}$")]
     media_type: String,
     #[schema(
         pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"
