@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 const APT_ADVICE: &str = "look whether there is a network, have root run `apt-get update`, or \
                           install the programs so that they are on PATH";
 /// What to do when a wheel does not come.
-pub(super) const PIP_ADVICE: &str = "look whether there is a network and whether `python3 -m pip` works; \
-                          Debian: apt-get install python3-pip";
+pub(super) const PIP_ADVICE: &str = "look whether there is a network, and whether `python3 -m \
+                                     pip` works; Debian: apt-get install python3-pip";
 
 /// Fetches a release, unless it is there already. `say` hears about every step.
 ///

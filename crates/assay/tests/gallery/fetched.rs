@@ -174,7 +174,7 @@ fn who_cannot_fetch_is_told_what_to_do() {
         (package, "apt-get", FAILS, "have root run `apt-get update`"),
         (package, "dpkg", FAILS, "no such host"),
         (package, "apt-get", "exit 0", "there is no such file"),
-        (wheel.as_str(), "python3", FAILS, "whether `python3 -m pip` works"),
+        (wheel.as_str(), "python3", FAILS, "`python3 -m pip` works"),
     ];
     for (release, program, does, told) in cases {
         let machine = Machine::new(release);
@@ -197,10 +197,10 @@ fn without_python_one_is_fetched_and_installed_nowhere() {
     // There is a Python, and it has no pip.
     machine.program("python3", FAILS);
     // A package brings the program that it is named after, but for a suffix.
-    let dpkg = format!(
-        "{DPKG}\ncat >\"$3/usr/bin/python3.11\" <<'EOF'\n#!/bin/sh\nPATH=/usr/bin:/bin\n{PYTHON}\nEOF\n"
-    );
-    machine.program("dpkg", &format!("{dpkg}chmod 755 \"$3/usr/bin/python3.11\""));
+    let python = format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{PYTHON}");
+    let brings = format!("cat >\"$3/usr/bin/python3.11\" <<'EOF'\n{python}\nEOF");
+    let runs = "chmod 755 \"$3/usr/bin/python3.11\"";
+    machine.program("dpkg", &format!("{DPKG}\n{brings}\n{runs}"));
     let got = machine.json(&["systems", "get", "thing", "--format", "json"]);
     assert!(Path::new(got["fetched"][0]["bin"].as_str().expect("a directory")).is_dir(), "{got}");
     assert!(machine.is_at_hand("thing"));
@@ -218,7 +218,8 @@ fn links_to_where_packages_are_installed_lead_to_what_was_unpacked() {
     // Redis's server is a link to a program of another package.
     let links = "ln -s thing $3/usr/bin/other; ln -s /nowhere/x $3/usr/bin/lost\n\
                  mkdir -p $3/usr/lib/deep $3/etc/x && echo ours >$3/etc/x/conf\n\
-                 ln -s /etc/x/conf $3/usr/lib/deep/conf && ln -s /etc/hostname $3/usr/lib/deep/host";
+                 ln -s /etc/x/conf $3/usr/lib/deep/conf\n\
+                 ln -s /etc/hostname $3/usr/lib/deep/host";
     machine.program("dpkg", &format!("{DPKG}\n{links}"));
     machine.json(&["systems", "get", "thing", "--format", "json"]);
     let release = machine.path("cache/systems/thing/1");

@@ -180,15 +180,17 @@ fn a_trial_whose_times_nobody_lives_to_see_is_refused_with_a_sentence() {
         "workload": {"generator": "register", "clients": 2, "rate": null, "keys": 2,
             "zipf": false, "mix": {}, "timeout_ms": 100, "options": {}},
         "windows": [{"id": "pause-1", "entry": 0, "fault": "pause", "target": "n1",
-            "opens": {"at-ms": AT}, "hold_ms": HOLD, "strength": {}, "injector": "",
+            "opens": {"at-ms": BEGIN}, "hold_ms": HOLD, "strength": {}, "injector": "",
             "victim": ""}],
         "check": {"names": [], "options": {}, "model": null, "model_options": {}}}"#;
     let largest = u64::MAX.to_string();
-    for (place, words) in
-        [("DURATION", "duration_ms is"), ("AT", "opens.at-ms of"), ("HOLD", "hold_ms of pause-1")]
-    {
+    for (place, words) in [
+        ("DURATION", "duration_ms is"),
+        ("BEGIN", "opens.at-ms of"),
+        ("HOLD", "hold_ms of pause-1"),
+    ] {
         let mut text = trial.replace(place, &largest);
-        for other in ["DURATION", "AT", "HOLD"] {
+        for other in ["DURATION", "BEGIN", "HOLD"] {
             text = text.replace(other, "1");
         }
         let words = ["trial.json: not a trial", words, &largest, "no trial is longer than a year"];
