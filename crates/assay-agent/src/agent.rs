@@ -13,7 +13,6 @@ use crate::session::SessionAgent;
 use crate::supervise::{Run, Talk, supervise};
 use crate::task::Task;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
@@ -113,8 +112,7 @@ impl ProcessAgent {
             .arg(&task.log)
             .current_dir(&task.work)
             .env_clear()
-            .envs(environment::variables(&self.config, task, &temporary, lookup))
-            .process_group(0);
+            .envs(environment::variables(&self.config, task, &temporary, lookup));
         let run = supervise(keeper, self.talk(), task, events);
         // An agent may leave what cannot be removed; how its run went is known all the same.
         let _left = std::fs::remove_dir_all(&temporary);

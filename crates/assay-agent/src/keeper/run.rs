@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, getrlimit, kill_process_group,
-    pidfd_open, set_child_subreaper, setrlimit,
+    pidfd_open, set_child_subreaper, setrlimit, setsid,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
@@ -27,6 +27,10 @@ use std::thread::JoinHandle;
 /// # Errors
 /// If the plan cannot be read, or the report not be written; the agent has ended in any case.
 pub fn keep(log: &Path) -> io::Result<()> {
+    // First of all. In a session of its own nothing has the terminal of whoever runs this: nobody
+    // here can type into it, and its signals are for whoever is there. The group gets the number of
+    // this process, as that of a group of its own would.
+    setsid()?;
     let plan: Plan = serde_json::from_slice(&std::fs::read(log.join(PLAN_NAME))?)?;
     set_child_subreaper(Some(getpid()))?;
     let end = EndSignals::listen()?;

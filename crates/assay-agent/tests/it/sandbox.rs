@@ -1,7 +1,7 @@
 //! Writes that are impossible, where this kernel can make them so.
 
 use crate::Test;
-use crate::support::{Place, assert_exited, run, shell};
+use crate::support::{Place, assert_exited, itself, run, shell};
 use assay_agent::{Hidden, Outcome, Protection, Sandbox, Task, probe, probe_hiding};
 use landlock::{AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 
@@ -11,6 +11,7 @@ pub const TESTS: &[Test] = &[
     ("a_sandbox_can_be_required_or_left_out", wishes),
     ("what_is_hidden_cannot_be_read", hidden),
     ("what_cannot_be_hidden_is_not_run", not_hidden),
+    ("an_agent_cannot_type_into_the_terminal_of_whoever_runs_it", terminal),
 ];
 
 /// Whether this kernel has Landlock, asked without the code under test: that must not be able to
@@ -179,5 +180,50 @@ fn not_hidden() {
         let (ran, _) = run(&shell("true"), &task);
         let Outcome::SpawnFailed { why } = &ran.outcome else { panic!("{:?}", ran.outcome) };
         assert!(why.contains(expected), "{why}");
+    }
+}
+
+/// Runs a program on a terminal of its own, as a shell of somebody would.
+const ON_A_TERMINAL: &str = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+/// Tries to type into terminals, and says in a file how far that came.
+const TYPIST: &str = r#"
+import fcntl, os, sys, termios
+def attempt(path, way):
+    try:
+        terminal = os.open(path, way | os.O_NOCTTY)
+    except OSError:
+        return "closed"
+    try:
+        fcntl.ioctl(terminal, termios.TIOCSTI, b"x")
+        return "typed"
+    except OSError:
+        return "opened"
+with open("said", "w") as said:
+    for path in ["/dev/tty", sys.argv[1]]:
+        said.write(" ".join(attempt(path, way) for way in [os.O_RDWR, os.O_RDONLY]) + "\n")
+"#;
+
+fn terminal() {
+    let place = Place::new();
+    std::fs::write(place.path("typist.py"), TYPIST).expect("ours");
+    let try_it = |script: &str| {
+        let said = place.path("work/said");
+        let mut command = std::process::Command::new("python3");
+        command.args(["-c", ON_A_TERMINAL, "sh", "-c", script, &itself()]);
+        command.arg(place.root.path()).current_dir(place.path("work"));
+        let ended = command.output().expect("python3 runs");
+        let text =
+            std::fs::read_to_string(&said).unwrap_or_else(|error| panic!("{error} {ended:?}"));
+        std::fs::remove_file(said).expect("ours");
+        text
+    };
+    // Somebody who is on the terminal can, so this shows something.
+    let bare = try_it("python3 \"$1/typist.py\" \"$(tty)\"");
+    assert!(bare.starts_with("typed") || bare.starts_with("opened"), "{bare}");
+    let kept = try_it("exec \"$0\" role-leader \"$1\" \"python3 $1/typist.py $(tty)\"");
+    let lines: Vec<&str> = kept.lines().collect();
+    assert_eq!(lines[0], "closed closed", "an agent has no terminal: {kept}");
+    if is_there() {
+        assert!(!lines[1].contains("typed"), "nor that of somebody else: {kept}");
     }
 }
