@@ -127,7 +127,7 @@ fn limits(job: &Job) -> Vec<(Resource, u64)> {
 fn environment(job: &Job, seen: &Places) -> Vec<(String, String)> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     // What programs keep at home is none of the business of whoever lends a directory.
-    let home = if seen.are_lent { &seen.scratch } else { &seen.workspace };
+    let home = if seen.lent.is_some() { &seen.scratch } else { &seen.workspace };
     let own = [
         ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_string()),
         ("HOME", text(home)),

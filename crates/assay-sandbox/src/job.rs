@@ -2,7 +2,9 @@
 //! JSON each.
 
 use crate::files::{FileCall, FileResult};
+use crate::host::HostPlace;
 use crate::limits::Limits;
+use crate::workspace::Lent;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,9 +50,9 @@ pub(crate) struct Places {
     pub scratch: PathBuf,
     /// Where a root directory is put together.
     pub root: PathBuf,
-    /// Whether the workspace and the outputs are directories of somebody else, with the same paths
+    /// The workspace and the outputs if they are directories of somebody else, with the same paths
     /// inside.
-    pub are_lent: bool,
+    pub lent: Option<Lent>,
 }
 
 /// Which network a call has.
@@ -73,7 +75,7 @@ pub(crate) struct Job {
     pub user: Option<u32>,
     pub host: Places,
     /// Directories of the host that can be read as well.
-    pub readable: Vec<PathBuf>,
+    pub readable: Vec<HostPlace>,
     pub network: Wires,
     pub limits: Limits,
     /// Whether memory is counted for all processes together, by somebody else.

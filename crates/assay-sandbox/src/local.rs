@@ -69,9 +69,20 @@ impl Provider for Local {
         settings: Settings,
     ) -> Result<Box<dyn Sandbox>, OpenError> {
         self.check(&settings)?;
-        if let Some(path) = settings.readable.iter().find(|path| reaches(path, workspace)) {
-            let what = format!("{}: would show this session, and others", path.display());
-            return Err(OpenError::Settings(what));
+        for place in &settings.readable {
+            let shown = place.path().display();
+            if reaches(place.path(), workspace) {
+                let what = format!("{shown}: would show this session, and others");
+                return Err(OpenError::Settings(what));
+            }
+            // Mounted above what can be written it would hide that; below, tools could move it.
+            let lent = workspace.lent();
+            let written = lent.iter().flat_map(|lent| [&lent.files, &lent.outputs]);
+            if let Some(other) = written.into_iter().find(|written| written.overlaps(place)) {
+                let other = other.path().display();
+                let what = format!("{shown}: to be read, and {other}: one is or holds the other");
+                return Err(OpenError::Settings(what));
+            }
         }
         let lock = lock(workspace)?;
         if self.tier != Tier::Open {
@@ -88,12 +99,9 @@ impl Provider for Local {
 }
 
 fn reaches(path: &Path, workspace: &Workspace) -> bool {
-    let path = std::fs::canonicalize(path);
-    path.is_ok_and(|path| {
-        let session = workspace.session();
-        let all = session.parent().unwrap_or(session);
-        all.starts_with(&path) || path.starts_with(session)
-    })
+    let session = workspace.session();
+    let all = session.parent().unwrap_or(session);
+    all.starts_with(path) || path.starts_with(session)
 }
 
 fn wires(network: &Network) -> Wires {

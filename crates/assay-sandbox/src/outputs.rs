@@ -80,8 +80,11 @@ pub enum OutputsError {
 /// If they exceed a limit, or two have the same name.
 pub fn collect_outputs(workspace: &Workspace) -> Result<Vec<Output>, OutputsError> {
     let top = workspace.outputs();
-    let directory =
-        File::open(&top).map_err(|source| OutputsError::Io { path: top.clone(), source })?;
+    let directory = match workspace.lent() {
+        Some(lent) => lent.outputs.open(),
+        None => File::open(&top),
+    };
+    let directory = directory.map_err(|source| OutputsError::Io { path: top, source })?;
     let mut walk = Walk { top: directory, found: BTreeMap::new(), entries: 0, bytes: 0 };
     walk.look(Path::new(""), 0)?;
     Ok(walk.found.into_values().collect())

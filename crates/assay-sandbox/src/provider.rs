@@ -3,6 +3,7 @@
 use crate::capability::{Capabilities, Capability};
 use crate::files::{FileCall, FileResult};
 use crate::gate::Gate;
+use crate::host::HostPlace;
 use crate::interrupt::Interrupt;
 use crate::job::End;
 use crate::launch::{CallError, Stream};
@@ -131,7 +132,7 @@ pub struct Settings {
     /// What its programs find in their environment; nothing comes from the host.
     pub environment: BTreeMap<String, String>,
     /// Directories of the host that can be read, at the same path.
-    pub readable: Vec<PathBuf>,
+    pub readable: Vec<HostPlace>,
 }
 
 impl Default for Settings {
@@ -164,14 +165,6 @@ impl Settings {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             if name.is_empty() || !name.bytes().all(plain) || value.contains('\0') {
                 return wrong(format!("`{name}` cannot be a variable: letters, digits and `_`"));
-            }
-        }
-        for path in &self.readable {
-            if !path.is_absolute() || path.components().count() < 2 {
-                return wrong(format!("{}: cannot be readable as a whole", path.display()));
-            }
-            if !path.exists() {
-                return wrong(format!("{}: to be readable it has to exist", path.display()));
             }
         }
         let Limits { wall, memory_bytes, processes, file_bytes, .. } = self.limits;

@@ -15,10 +15,15 @@
 //! same paths inside, because what is in them names itself by these; `/workspace` and
 //! `/mnt/session/outputs` are links to them.
 
+use crate::host::HostPlace;
 use crate::job::Places;
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, ResolveFlags, Uid, chownat, openat2};
+use rustix::fs::{AtFlags, CWD, Dir, Gid, Mode, OFlags, ResolveFlags, Uid, chownat, openat2};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -60,13 +65,54 @@ pub enum WorkspaceError {
     },
 }
 
-/// Directories of the host that are lent to a session: whole paths, without links.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Directories of the host that are lent to a session. Neither holds the other.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lent {
     /// Where the tools work, instead of a directory of the session.
-    pub files: PathBuf,
+    pub files: HostPlace,
     /// What is collected at the end of a turn, likewise.
-    pub outputs: PathBuf,
+    pub outputs: HostPlace,
+}
+
+impl HostPlace {
+    /// Whether it can be lent by us, and be handed to the user of a session if we are root. One
+    /// that was given to a session of ours before can, too: whoever lends sees to it that no two
+    /// have it at a time.
+    ///
+    /// # Errors
+    /// Says why not.
+    pub fn can_be_lent(&self) -> Result<(), WorkspaceError> {
+        let own = rustix::process::geteuid();
+        let users = u64::from(USER_FIRST)..u64::from(USER_FIRST) + USERS;
+        let no = |why: String| WorkspaceError::Lent { path: self.path().to_path_buf(), why };
+        let facts = self.open().and_then(|file| file.metadata());
+        let facts = facts.map_err(|error| no(error.to_string()))?;
+        if !facts.is_dir() {
+            return Err(no("it is no directory".to_string()));
+        }
+        let is_of_session = own.is_root() && users.contains(&u64::from(facts.uid()));
+        match facts.uid() == own.as_raw() || is_of_session {
+            true => Ok(()),
+            false => Err(no("it belongs to another user than the one who lends it".to_string())),
+        }
+    }
+}
+
+impl Lent {
+    /// Whether both [can be lent](HostPlace::can_be_lent), and none holds the other.
+    ///
+    /// # Errors
+    /// Says which of them cannot, and why.
+    pub fn check(&self) -> Result<(), WorkspaceError> {
+        self.files.can_be_lent()?;
+        self.outputs.can_be_lent()?;
+        if self.files.overlaps(&self.outputs) {
+            let path = self.outputs.path().to_path_buf();
+            let why = format!("{} is, or holds the other", self.files.path().display());
+            return Err(WorkspaceError::Lent { path, why });
+        }
+        Ok(())
+    }
 }
 
 /// The directories of one session on the host.
@@ -124,54 +170,63 @@ impl Workspace {
     /// # Errors
     /// If one of them is none or belongs to somebody else.
     pub fn lend(mut self, lent: Lent) -> Result<Workspace, WorkspaceError> {
-        let own = rustix::process::geteuid().as_raw();
-        for path in [&lent.files, &lent.outputs] {
-            let no = |why: String| WorkspaceError::Lent { path: path.clone(), why };
-            let facts = std::fs::symlink_metadata(path).map_err(|error| no(error.to_string()))?;
-            if !facts.is_dir() {
-                return Err(no("it is no directory".to_string()));
-            }
-            if facts.uid() != own && self.user != Some(facts.uid()) {
-                return Err(no("it belongs to another user than the one who lends it".to_string()));
-            }
-        }
+        lent.check()?;
         self.lent = Some(lent);
         Ok(self)
+    }
+
+    /// What is lent, if something is.
+    pub(crate) fn lent(&self) -> Option<&Lent> {
+        self.lent.as_ref()
     }
 
     /// Gives what is lent to the user of the session, if it has one and they are not given yet.
     pub(crate) fn give_lent(&self) -> Result<(), WorkspaceError> {
         let (Some(user), Some(lent)) = (self.user, &self.lent) else { return Ok(()) };
-        for path in [&lent.files, &lent.outputs] {
-            if std::fs::symlink_metadata(path).map_err(at(path, "look at"))?.uid() != user {
-                self.give_all(path)?;
+        for place in [&lent.files, &lent.outputs] {
+            let path = place.path();
+            let top = place.open().map_err(at(path, "open"))?;
+            if top.metadata().map_err(at(path, "look at"))?.uid() != user {
+                self.give_all(path, &top)?;
             }
         }
         Ok(())
     }
 
     /// Gives a directory and what is in it to the user of the session; the directory itself last,
-    /// so that what was not finished is begun again.
-    fn give_all(&self, top: &Path) -> Result<(), WorkspaceError> {
-        let (mut open, mut given) = (vec![top.to_path_buf()], 0);
-        while let Some(directory) = open.pop() {
-            for entry in std::fs::read_dir(&directory).map_err(at(&directory, "read"))? {
-                let path = entry.map_err(at(&directory, "read"))?.path();
+    /// so that what was not finished is begun again. Each thing is held before it is looked at, and
+    /// what is held is given: nobody can put something else in its place meanwhile.
+    fn give_all(&self, path: &Path, top: &File) -> Result<(), WorkspaceError> {
+        let (mut waiting, mut given) = (vec![PathBuf::new()], 0);
+        while let Some(below) = waiting.pop() {
+            let here = path.join(&below);
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+            let directory = open_below(top, &below, flags, ResolveFlags::NO_SYMLINKS);
+            let directory = directory.map_err(at(&here, "read"))?;
+            for name in names(&directory).map_err(at(&here, "read"))? {
                 given += 1;
                 if given > GIVEN_MAX {
                     let why = format!("it has more than {GIVEN_MAX} files");
-                    return Err(WorkspaceError::Lent { path: top.to_path_buf(), why });
+                    return Err(WorkspaceError::Lent { path: path.to_path_buf(), why });
                 }
-                let facts = std::fs::symlink_metadata(&path).map_err(at(&path, "look at"))?;
+                let flags = OFlags::PATH | OFlags::NOFOLLOW;
+                let one =
+                    rustix::fs::openat(&directory, &name, flags | OFlags::CLOEXEC, Mode::empty());
+                let one = match one {
+                    // Somebody has removed it.
+                    Err(Errno::NOENT) => continue,
+                    one => File::from(one.map_err(|e| at(&here.join(&name), "open")(e.into()))?),
+                };
+                let facts = one.metadata().map_err(at(&here.join(&name), "look at"))?;
                 if facts.is_dir() || facts.nlink() == 1 {
-                    self.give(&path)?;
+                    self.give_held(&one).map_err(at(&here.join(&name), "give to its user"))?;
                 }
                 if facts.is_dir() {
-                    open.push(path);
+                    waiting.push(below.join(&name));
                 }
             }
         }
-        self.give(top)
+        self.give_held(top).map_err(at(path, "give to its user"))
     }
 
     /// The directory all others are in.
@@ -181,12 +236,14 @@ impl Workspace {
 
     /// Where the tools work.
     pub fn files(&self) -> PathBuf {
-        self.lent.as_ref().map_or_else(|| self.session.join("workspace"), |lent| lent.files.clone())
+        let own = || self.session.join("workspace");
+        self.lent.as_ref().map_or_else(own, |lent| lent.files.path().to_path_buf())
     }
 
     /// What is collected at the end of a turn.
     pub fn outputs(&self) -> PathBuf {
-        self.lent.as_ref().map_or_else(|| self.session.join("outputs"), |lent| lent.outputs.clone())
+        let own = || self.session.join("outputs");
+        self.lent.as_ref().map_or_else(own, |lent| lent.outputs.path().to_path_buf())
     }
 
     /// What tools can only read.
@@ -230,6 +287,13 @@ impl Workspace {
             .map_err(|error| at(path, "give to its user")(error.into()))
     }
 
+    /// Gives something that is held to the user of the session.
+    fn give_held(&self, held: &File) -> io::Result<()> {
+        let Some(user) = self.user else { return Ok(()) };
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
+        Ok(chownat(held, "", Some(user), Some(group), AtFlags::EMPTY_PATH)?)
+    }
+
     pub(crate) fn places(&self, scratch: &Path) -> Places {
         Places {
             workspace: self.files(),
@@ -238,9 +302,26 @@ impl Workspace {
             outputs: self.outputs(),
             scratch: scratch.to_path_buf(),
             root: self.session.join("root"),
-            are_lent: self.lent.is_some(),
+            lent: self.lent.clone(),
         }
     }
+}
+
+/// What is in a directory.
+fn names(directory: &File) -> io::Result<Vec<OsString>> {
+    let name = |entry: rustix::io::Result<rustix::fs::DirEntry>| {
+        Ok(OsStr::from_bytes(entry?.file_name().to_bytes()).to_os_string())
+    };
+    let all: io::Result<Vec<OsString>> = Dir::read_from(directory)?.map(name).collect();
+    Ok(all?.into_iter().filter(|name| name != "." && name != "..").collect())
+}
+
+/// Opens what stands at a whole path as a place, if no link is on the way.
+pub(crate) fn open_whole(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = rustix::io::retry_on_intr(|| openat2(CWD, path, flags, Mode::empty(), links));
+    Ok(File::from(opened?))
 }
 
 /// Opens something below a directory: no `..` beyond it, no link that leads elsewhere, whoever
@@ -258,7 +339,7 @@ pub(crate) fn open_below(
     loop {
         match openat2(directory, path, flags | OFlags::CLOEXEC, mode, resolve) {
             // Something was renamed meanwhile; the kernel does not know whether it is still below.
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(Errno::AGAIN | Errno::INTR) => {}
             opened => return Ok(File::from(opened?)),
         }
     }

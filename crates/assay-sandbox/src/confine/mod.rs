@@ -1,12 +1,14 @@
 //! Confining this process, for good: what is started from here on is confined as well.
 
 mod filter;
+mod held;
 mod identity;
 mod landlocked;
 mod root;
 
 use crate::job::{Job, Places, Tier, Wires};
 use assay_kernel::jail::raise_loopback;
+use held::Held;
 use std::io;
 use std::path::PathBuf;
 
@@ -28,15 +30,17 @@ pub(crate) struct Confined {
 
 /// Confines this process as the job says.
 pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
+    // From here on paths of the host are not looked up again.
+    let held = Held::open(job).map_err(by("opening what is lent"))?;
     let seen = match job.tier.has_root() {
         true => {
             if job.network != Wires::Whole {
                 raise_loopback().map_err(by("raising loopback"))?;
             }
-            root::build(job)?;
-            let lent = |path: &PathBuf, usual: &str| match job.host.are_lent {
-                true => path.clone(),
-                false => PathBuf::from(usual),
+            root::build(job, &held)?;
+            let lent = |path: &PathBuf, usual: &str| match job.host.lent {
+                Some(_) => path.clone(),
+                None => PathBuf::from(usual),
             };
             Places {
                 workspace: lent(&job.host.workspace, root::WORKSPACE),
@@ -45,7 +49,7 @@ pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
                 outputs: lent(&job.host.outputs, root::OUTPUTS),
                 scratch: PathBuf::from("/tmp"),
                 root: PathBuf::from("/"),
-                are_lent: job.host.are_lent,
+                lent: job.host.lent.clone(),
             }
         }
         false => job.host.clone(),
@@ -53,9 +57,9 @@ pub(crate) fn confine(job: &Job) -> Result<Confined, Trouble> {
     rustix::thread::set_no_new_privs(true).map_err(by("giving up new privileges"))?;
     let landlock = match job.tier {
         Tier::Open => None,
-        Tier::Landlock => Some(landlocked::restrict(job, &seen)?),
+        Tier::Landlock => Some(landlocked::restrict(job, &seen, &held)?),
         // The root directory holds already; this is a second wall.
-        Tier::RootNamespaces | Tier::UserNamespaces => landlocked::restrict(job, &seen).ok(),
+        Tier::RootNamespaces | Tier::UserNamespaces => landlocked::restrict(job, &seen, &held).ok(),
     };
     identity::become_nobody(job)?;
     let has_filter = match job.tier {

@@ -1,9 +1,11 @@
 //! A root directory of its own: programs of the host to read and run, the directories of the
 //! session, and what is gone with the call.
 
+use super::held::{self, Held, Place};
 use super::{Trouble, by};
 use crate::job::{Job, Tier, Wires};
 use crate::keeper::USER_INSIDE;
+use crate::workspace::open_whole;
 use assay_kernel::jail::name_host;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change,
@@ -43,7 +45,7 @@ const ROOT_BYTES_MAX: u64 = 1 << 20;
 const SAFE: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
 /// Puts it together and goes there: nothing else can be reached afterwards.
-pub(super) fn build(job: &Job) -> Result<(), Trouble> {
+pub(super) fn build(job: &Job, held: &Held) -> Result<(), Trouble> {
     let root = job.host.root.as_path();
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(by("keeping mounts private"))?;
@@ -51,12 +53,9 @@ pub(super) fn build(job: &Job) -> Result<(), Trouble> {
     programs(root).map_err(by("mounting programs"))?;
     settings(job, root).map_err(by("making /etc"))?;
     devices(job, root).map_err(by("making /dev"))?;
-    session(job, root).map_err(by("mounting the directories of the session"))?;
-    for path in &job.readable {
-        bind_read_only(path, &below(root, path)).map_err(by("mounting a directory to read"))?;
-    }
     let process = root.join("proc");
     std::fs::create_dir(&process).map_err(by("making /proc"))?;
+    session(job, root, held).map_err(by("mounting the directories of the session"))?;
     mount("proc", &process, "proc", SAFE | MountFlags::NOEXEC, None)
         .map_err(by("mounting /proc"))?;
     chdir(root).map_err(by("going there"))?;
@@ -124,38 +123,55 @@ fn devices(job: &Job, root: &Path) -> io::Result<()> {
     tmpfs(&directory.join("shm"), job.limits.scratch_bytes, 0o1777)
 }
 
-fn session(job: &Job, root: &Path) -> io::Result<()> {
+fn session(job: &Job, root: &Path, held: &Held) -> io::Result<()> {
     // Before what is lent: that may be below it.
     tmpfs(&root.join("tmp"), job.limits.scratch_bytes, 0o1777)?;
-    let inside = place(job, root, &job.host.workspace, WORKSPACE)?;
-    set_flags(&inside, SAFE)?;
-    if let Some(skills) = &job.host.skills {
-        let inside = inside.join("skills");
-        make_plain(&inside)?;
-        bind_read_only(skills, &inside)?;
-    }
-    let inside = place(job, root, &job.host.outputs, OUTPUTS)?;
-    set_flags(&inside, SAFE | MountFlags::NOEXEC)?;
-    let inside = root.join("mnt/session/uploads");
-    bind(&job.host.uploads, &inside)?;
-    set_flags(&inside, SAFE | MountFlags::NOEXEC | MountFlags::RDONLY)?;
     std::fs::create_dir_all(root.join("var"))?;
-    symlink("/tmp", root.join("var/tmp"))
+    symlink("/tmp", root.join("var/tmp"))?;
+    let uploads = root.join("mnt/session/uploads");
+    std::fs::create_dir_all(&uploads)?;
+    let lent: Vec<PathBuf> = held.all().map(|place| below(root, &place.path)).collect();
+    mount_held(root, held)?;
+    let (workspace, outputs) = match (&held.written, &lent[..]) {
+        (Some([files, outputs]), [inside, inside_outputs, ..]) => {
+            symlink(&files.path, below(root, Path::new(WORKSPACE)))?;
+            symlink(&outputs.path, below(root, Path::new(OUTPUTS)))?;
+            (inside.clone(), inside_outputs.clone())
+        }
+        _ => {
+            let usual = [WORKSPACE, OUTPUTS].map(|usual| below(root, Path::new(usual)));
+            bind(&job.host.workspace, &usual[0])?;
+            bind(&job.host.outputs, &usual[1])?;
+            let [workspace, outputs] = usual;
+            (workspace, outputs)
+        }
+    };
+    set_flags(&workspace, SAFE)?;
+    set_flags(&outputs, SAFE | MountFlags::NOEXEC)?;
+    for place in &held.read {
+        set_flags(&below(root, &place.path), SAFE | MountFlags::RDONLY)?;
+    }
+    if let Some(skills) = &job.host.skills {
+        let inside = workspace.join("skills");
+        make_plain(&inside)?;
+        let point = held::point(&open_whole(&workspace)?, Path::new("skills"), true)?;
+        mount_bind_recursive(skills, held::name(&point))?;
+        set_flags(&inside, SAFE | MountFlags::RDONLY)?;
+    }
+    bind(&job.host.uploads, &uploads)?;
+    set_flags(&uploads, SAFE | MountFlags::NOEXEC | MountFlags::RDONLY)
 }
 
-/// Mounts a directory of the session where it is usually; what is lent where it is on the host,
-/// with a link from there.
-fn place(job: &Job, root: &Path, host: &Path, usual: &str) -> io::Result<PathBuf> {
-    let usual = below(root, Path::new(usual));
-    if !job.host.are_lent {
-        bind(host, &usual)?;
-        return Ok(usual);
+/// Mounts what is lent, where it is on the host. What it is mounted on is made and held before
+/// anything in which tools write is there: nobody but this process can have put a link there.
+fn mount_held(root: &Path, held: &Held) -> io::Result<()> {
+    let top = open_whole(root)?;
+    let point = |place: &Place| held::point(&top, &place.path, place.is_dir()?);
+    let points = held.all().map(point).collect::<io::Result<Vec<_>>>()?;
+    for (place, point) in held.all().zip(&points) {
+        mount_bind_recursive(held::name(&place.file), held::name(point))?;
     }
-    let inside = below(root, host);
-    bind(host, &inside)?;
-    usual.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    symlink(host, usual)?;
-    Ok(inside)
+    Ok(())
 }
 
 /// A whole path, below the directory that becomes the root.

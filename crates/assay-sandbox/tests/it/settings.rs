@@ -3,12 +3,13 @@
 use crate::Test;
 use crate::rig::{Rig, settings};
 use assay_sandbox::{
-    Capability, Gate, Limits, Network, OpenError, Porter, Provider, ProviderKind, Settings,
-    Workspace,
+    Capability, Gate, HostPlace, Limits, Network, OpenError, Porter, Provider, ProviderKind,
+    Settings, Workspace,
 };
 use std::any::Any;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,9 +33,12 @@ fn refused(rig: &Rig) {
     let mut named = settings();
     named.environment.insert("A=B".to_string(), String::new());
     check(named, "cannot be a variable");
-    check(Settings { readable: vec!["/".into()], ..settings() }, "as a whole");
-    check(Settings { readable: vec!["relative".into()], ..settings() }, "as a whole");
-    check(Settings { readable: vec!["/no/such/path".into()], ..settings() }, "has to exist");
+    for (path, expected) in
+        [("/", "as a whole"), ("relative", "as a whole"), ("/no/such/path", "has to exist")]
+    {
+        let error = HostPlace::find(path.as_ref()).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
     let limits = Limits { wall: Duration::ZERO, ..Limits::default() };
     check(Settings { limits, ..settings() }, "a limit of nothing");
     let can = rig.provider.capabilities();
@@ -44,9 +48,13 @@ fn refused(rig: &Rig) {
     // What would show the other sessions.
     let place = rig.place();
     let other = Workspace::create(&place.path("other")).expect("a workspace");
-    let shows = Settings { readable: vec![place.root.path().into()], ..settings() };
+    let shows = Settings { readable: vec![found(place.root.path())], ..settings() };
     let error = rig.provider.open(&other, shows).expect_err("it is refused").to_string();
     assert!(error.contains("would show"), "{error}");
+}
+
+fn found(path: &Path) -> HostPlace {
+    HostPlace::find(path).expect("it is there")
 }
 
 fn none(rig: &Rig) {
@@ -120,7 +128,7 @@ fn readable(rig: &Rig) {
     let path = more.path().display();
     let script = format!("cat {path}/library; touch {path}/new; ls {path}");
     assert!(!place.sh(&script).contains("of the host"), "it was not given");
-    let given = rig.with(Settings { readable: vec![more.path().into()], ..settings() });
+    let given = rig.with(Settings { readable: vec![found(more.path())], ..settings() });
     let text = given.sh(&script);
     assert!(text.contains("of the host\n") && text.ends_with("library\n"), "{text}");
 }

@@ -37,6 +37,8 @@ pub async fn archive(app: &App, call: Call) -> Result<Reply, ApiError> {
                 let now = now_ms();
                 (record.archived_ms, record.updated_ms) = (Some(now), now);
                 unit.put(key.at(folder::SESSIONS), &record)?;
+                // Nothing runs in it any more: others can work there.
+                unit.transaction.delete(key.at(folder::LENT));
             }
             Ok(wire(&record, &taken.session, now_ms()))
         })
@@ -61,7 +63,7 @@ pub async fn delete(app: &App, call: Call) -> Result<Reply, ApiError> {
             })?;
             let outputs = forget_outputs(unit, &key)?;
             leave(unit, &key)?;
-            for folder in [folder::SESSIONS, folder::STATES, folder::ACTIVE] {
+            for folder in [folder::SESSIONS, folder::STATES, folder::ACTIVE, folder::LENT] {
                 unit.transaction.delete(key.at(folder));
             }
             unit.transaction.delete(uses(&key, &record));

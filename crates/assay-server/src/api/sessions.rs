@@ -12,12 +12,12 @@ use super::reply::Reply;
 use super::resources;
 use super::serve::{App, Call};
 use super::tools::snapshot;
-use crate::engine::Engines;
+use crate::engine::{Engines, clash};
 use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::names::now_ms;
 use crate::store::{LentRecord, SessionKey, SessionRecord, SessionSkill, Stored, Unit, folder};
-use assay_ledger::keyed::{Order, Store};
+use assay_ledger::keyed::{KeyRange, Order, Store};
 use assay_session::{Inbound, Input, Session, Status, prefix, rfc3339};
 use axum::body::Bytes;
 use serde_json::{Map, Value, json};
@@ -25,6 +25,8 @@ use serde_json::{Map, Value, json};
 const TITLE_MAX: usize = 500;
 const ID_MAX: usize = 128;
 const VAULTS_MAX: usize = 20;
+/// Sessions that are not archived and work in lent directories.
+const LENT_MAX: usize = 10_000;
 
 pub fn missing(id: &str) -> ApiError {
     ApiError::not_found(format!("Session {id} not found"))
@@ -83,6 +85,8 @@ struct Wish {
     files: Vec<WantedFile>,
     vaults: Vec<String>,
     lent: Option<LentRecord>,
+    /// The same as it was found on this machine, if somebody has looked.
+    found: Option<Result<LentRecord, ApiError>>,
 }
 
 fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
@@ -100,7 +104,8 @@ fn parse_wish(body: &[u8]) -> Result<Wish, ApiError> {
     let lent = parse_lent(&mut fields)?;
     fields.unsupported("budget")?;
     fields.finish()?;
-    Ok(Wish { agent, version, environment, title, metadata, events, files, vaults, lent })
+    let found = None;
+    Ok(Wish { agent, version, environment, title, metadata, events, files, vaults, lent, found })
 }
 
 fn parse_vaults(values: Vec<Value>) -> Result<Vec<String>, ApiError> {
@@ -183,6 +188,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
         && !is_answered(&app.reader, guard.as_ref()).await?
     {
         equipment = equip_wish(app, &key, wish).await;
+        wish.found = look_at(app, wish.lent.as_ref()).await;
     }
     let has_copies = equipment.as_ref().is_ok_and(|equipment| !equipment.is_empty());
     let (new, limits, engines) = (key.clone(), *app.admission.limits(), app.engines.clone());
@@ -214,6 +220,15 @@ async fn equip_wish(app: &App, key: &SessionKey, wish: &mut Wish) -> Result<Equi
     Ok(equipment)
 }
 
+/// Looks at the directories of this machine that are wanted: not where all writes are, because
+/// their file system may not answer.
+async fn look_at(app: &App, wanted: Option<&LentRecord>) -> Option<Result<LentRecord, ApiError>> {
+    let (engines, wanted) = (app.engines.clone(), wanted?.clone());
+    let look = move || engines.sandboxes.lends.check(&wanted).map_err(ApiError::invalid);
+    let looked = app.engines.sandboxes.lends.look(look).await;
+    Some(looked.map_err(ApiError::overloaded).and_then(|found| found))
+}
+
 fn begin(
     unit: &mut Unit,
     key: SessionKey,
@@ -240,7 +255,12 @@ fn begin(
         }
     }
     check_vaults(unit, &key.workspace, &wish.vaults)?;
-    let lent = wish.lent.map(|wanted| lend(engines, &agent, &wanted)).transpose()?;
+    let lent = match (wish.lent, wish.found) {
+        (None, _) => None,
+        (Some(_), Some(found)) => Some(lend(unit, &key, &agent, found)?),
+        // It looked answered, and is not.
+        (Some(_), None) => return Err(ApiError::overloaded("please try again")),
+    };
     let Equipment { resources, skills } = equipment?;
     let wanted_skills = agent["skills"].as_array().map_or(0, Vec::len);
     if (resources.len(), skills.len()) != (wish.files.len(), wanted_skills) {
@@ -274,14 +294,39 @@ fn begin(
     Ok(wire(&record, &state, now))
 }
 
-/// The directories that a session asks for, as they are.
-fn lend(engines: &Engines, agent: &Value, wanted: &LentRecord) -> Result<LentRecord, ApiError> {
+/// The directories that a session asks for, as they were found: nobody else may work in them.
+fn lend(
+    unit: &mut Unit,
+    key: &SessionKey,
+    agent: &Value,
+    found: Result<LentRecord, ApiError>,
+) -> Result<LentRecord, ApiError> {
     if agent["skills"].as_array().is_some_and(|skills| !skills.is_empty()) {
         let what = "workspace: an agent with skills has them in a workspace of its own; take one \
                     without";
         return Err(ApiError::invalid(what));
     }
-    engines.sandboxes.lends.check(wanted).map_err(ApiError::invalid)
+    let found = found?;
+    let range = KeyRange::below(folder::LENT, Order::Ascending);
+    let others = unit.transaction.scan(&range, LENT_MAX)?;
+    if others.len() == LENT_MAX {
+        let what = "workspace: too many sessions work in lent directories; archive some first";
+        return Err(ApiError::invalid(what));
+    }
+    for (_, other) in others {
+        let other: LentRecord = serde_json::from_slice(&other)?;
+        if let Some(field) = clash(&found, &other) {
+            let path = if field == "path" { &found.path } else { &found.outputs };
+            return Err(ApiError::invalid(format!(
+                "workspace.{field}: {}: a session that is not archived works there, or above or \
+                 below it; archive that one first",
+                path.display()
+            )));
+        }
+    }
+    let (readable, variables) = Default::default();
+    unit.put(key.at(folder::LENT), &LentRecord { readable, variables, ..found.clone() })?;
+    Ok(found)
 }
 
 /// What clients see of a skill in a session.

@@ -128,7 +128,7 @@ async fn play(
     };
     let earlier = recall(&host.voice.reader, &host.voice.key, EARLIER_BYTES_MAX).await;
     let earlier = earlier.map_err(|_| Stop::Broken)?;
-    let workspace = host.room.workspace().map_err(|error| {
+    let workspace = host.room.workspace().await.map_err(|error| {
         log(format_args!("session {}: {error}", host.voice.key.id));
         Stop::Broken
     })?;

@@ -138,7 +138,7 @@ impl Voice {
     }
 
     /// Closes the room of the turn, and gives the files that are in it afterwards.
-    pub async fn leave(&self, room: &Room) -> Option<Outputs> {
+    pub async fn leave(&self, room: &Arc<Room>) -> Option<Outputs> {
         match room.close().await {
             true => gather(self, room).await,
             false => None,

@@ -29,7 +29,7 @@ mod toolbox;
 pub use attached::{check_type, named_file};
 pub use engines::{Engines, Offer};
 pub use host::{Host, Stop, remember_interrupt};
-pub use lending::Lends;
+pub use lending::{Lends, clash};
 pub use memory::Entry;
 pub use options::{AcpConfig, ConfigError, EngineConfig, EngineError, EngineOptions, ModelConfig};
 pub use outputs::forget_outputs;

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// How much is copied at a time.
 const STEP_BYTES: usize = 64 * 1024;
@@ -46,7 +47,7 @@ pub struct Outputs {
 }
 
 /// Copies what is there; `None` if it cannot be taken as a whole, which leaves what was there.
-pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Outputs> {
+pub(super) async fn gather(voice: &Voice, room: &Arc<Room>) -> Option<Outputs> {
     let failed = |why: String| {
         log(format_args!("session {}: outputs were not taken: {why}", voice.key.id));
     };
@@ -54,7 +55,7 @@ pub(super) async fn gather(voice: &Voice, room: &Room) -> Option<Outputs> {
     if !room.is_there() {
         return None;
     }
-    let workspace = room.workspace().map_err(|error| failed(error.to_string())).ok()?;
+    let workspace = room.workspace().await.map_err(|error| failed(error.to_string())).ok()?;
     let at = voice.key.at(folder::OUTPUTS);
     let known = voice.reader.ask(move |store| {
         let range = KeyRange::below(&at, Order::Ascending);
@@ -225,7 +226,6 @@ mod tests {
     use super::*;
     use crate::store::Kernel;
     use assay_ledger::keyed::SqliteStore;
-    use std::sync::Arc;
 
     fn kept(name: &str, id: &str) -> Kept {
         Kept { name: name.to_string(), id: id.to_string(), bytes: 1, sha256: "s".to_string() }

@@ -11,7 +11,7 @@ use crate::net::{Client, Guard, Reach, gate};
 use crate::seats::{Seat, Seats};
 use crate::store::{LentRecord, SessionKey};
 use assay_sandbox::{
-    Capability, Helper, Interrupt, Lent, Local, Network, OpenError, Provider, ProviderKind,
+    Capability, Helper, HostPlace, Interrupt, Local, Network, OpenError, Provider, ProviderKind,
     Settings, ToolResult, Tools, Workspace,
 };
 use serde_json::{Map, Value};
@@ -237,10 +237,10 @@ impl Room {
             Inside::Open(tools) => Ok(Some(tools.clone())),
             Inside::Closed { .. } => Ok(None),
             Inside::Unused | Inside::Held => {
-                let workspace = self.workspace()?;
+                let (workspace, readable) = self.find()?;
                 let mut settings = self.sandboxes.settings(&self.reach, &self.key.workspace);
                 if let Some(lent) = &self.lent {
-                    settings.readable = lent.readable.clone();
+                    settings.readable = readable;
                     settings.environment = lending::environment(lent);
                 }
                 let sandbox = self.sandboxes.provider.open(&workspace, settings)?;
@@ -261,16 +261,27 @@ impl Room {
         self.sandboxes.place(&self.key).is_dir()
     }
 
-    /// The directories, whether a tool was called or not.
+    /// The directories, whether a tool was called or not. A file system that does not answer keeps
+    /// nobody else waiting.
     ///
     /// # Errors
-    /// If they cannot be made.
-    pub fn workspace(&self) -> Result<Workspace, OpenError> {
+    /// If they cannot be made, or take too long to be looked at.
+    pub async fn workspace(self: &Arc<Room>) -> Result<Workspace, OpenError> {
+        let room = self.clone();
+        let find = move || room.find().map(|(workspace, _)| workspace);
+        let found = match &self.lent {
+            Some(_) => self.sandboxes.lends.look(find).await,
+            None => tokio::task::spawn_blocking(find).await.map_err(|error| error.to_string()),
+        };
+        found.map_err(OpenError::Settings)?
+    }
+
+    /// The directories, and what can be read besides.
+    fn find(&self) -> Result<(Workspace, Vec<HostPlace>), OpenError> {
         let workspace = Workspace::create(&self.sandboxes.place(&self.key))?;
-        let Some(lent) = &self.lent else { return Ok(workspace) };
-        self.sandboxes.lends.check_again(lent).map_err(OpenError::Settings)?;
-        let lent = Lent { files: lent.path.clone(), outputs: lent.outputs.clone() };
-        Ok(workspace.lend(lent)?)
+        let Some(lent) = &self.lent else { return Ok((workspace, Vec::new())) };
+        let found = self.sandboxes.lends.check_again(lent).map_err(OpenError::Settings)?;
+        Ok((workspace.lend(found.lent)?, found.readable))
     }
 
     /// What whoever works in a lent directory is told, by name.

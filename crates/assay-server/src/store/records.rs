@@ -18,6 +18,8 @@ pub mod folder {
     pub const ENVIRONMENTS: &str = "environments";
     /// Which sessions use an environment: `uses/WORKSPACE/ENVIRONMENT/SESSION`.
     pub const USES: &str = "uses";
+    /// What sessions that go on are lent: `lent/WORKSPACE/SESSION`.
+    pub const LENT: &str = "lent";
     /// What clients see of sessions.
     pub const SESSIONS: &str = "sessions";
     /// The machine of each session.

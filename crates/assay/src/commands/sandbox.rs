@@ -7,13 +7,13 @@ use crate::args::{
 };
 use crate::exit::Exit;
 use assay_sandbox::{
-    CallError, Capabilities, Capability, End, Helper, Interrupt, Limits, Local, Means, Network,
-    OpenError, Output, OutputsError, Program, Provider, ProviderKind, Ran, Sandbox, Settings,
-    Stream, Tools, Workspace, collect_outputs,
+    CallError, Capabilities, Capability, End, Helper, HostPlace, Interrupt, Limits, Local, Means,
+    Network, OpenError, Output, OutputsError, Program, Provider, ProviderKind, Ran, Sandbox,
+    Settings, Stream, Tools, Workspace, WorkspaceError, collect_outputs,
 };
 use serde_json::json;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The longest input of a tool, in bytes.
@@ -74,7 +74,7 @@ fn open(args: &SandboxPlaceArgs) -> Result<Place, Trouble> {
         MeansArg::Landlock => Means::Landlock,
     };
     let provider = provider(args.provider, means)?;
-    let settings = settings(args);
+    let settings = settings(args).map_err(|error| cannot_open(&error.into()))?;
     // Before anything is made.
     provider.check(&settings).map_err(|error| cannot_open(&error))?;
     let (directory, temporary) = match &args.work {
@@ -93,7 +93,7 @@ fn open(args: &SandboxPlaceArgs) -> Result<Place, Trouble> {
     Ok(Place { sandbox, provider: provider.name(), capabilities, _temporary: temporary })
 }
 
-fn settings(args: &SandboxPlaceArgs) -> Settings {
+fn settings(args: &SandboxPlaceArgs) -> Result<Settings, WorkspaceError> {
     let limits = Limits {
         wall: args.time,
         memory_bytes: args.memory as u64,
@@ -107,13 +107,16 @@ fn settings(args: &SandboxPlaceArgs) -> Settings {
         ProviderKind::Local => &Capability::NEEDED,
         ProviderKind::None => &[],
     };
-    Settings {
+    // What is not there is said by the path that was named.
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let readable = args.readable.iter().map(|path| HostPlace::find(&real(path)));
+    Ok(Settings {
         network: if args.allow_network { Network::Open } else { Network::Off },
         limits,
         needs: needs.iter().copied().filter(|one| !args.without.contains(one)).collect(),
         environment: args.environment.iter().cloned().collect(),
-        readable: args.readable.clone(),
-    }
+        readable: readable.collect::<Result<_, _>>()?,
+    })
 }
 
 fn interrupt() -> Result<Interrupt, Trouble> {

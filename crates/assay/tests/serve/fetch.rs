@@ -1,6 +1,7 @@
 //! `web_fetch`, and programs in sandboxes: only what the environment allows, and nothing near.
 
 use super::server::{Server, Setup};
+use assay_sandbox::{Capability, Helper, Local, Provider, ProviderKind};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -115,8 +116,21 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("curl -s http://127.0.0.1:PORT/secret --noproxy '*' || echo no way $?", "no way 7"),
 ];
 
+/// Why sandboxes of this machine have no gate, if they have none.
+fn no_gates() -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_assay").into();
+    let helper = Helper { program, args: vec!["sandbox".to_string()] };
+    let local = Local::new(ProviderKind::Local, helper).expect("it can be tried");
+    local.capabilities().missing.get(&Capability::NetworkLimited).cloned()
+}
+
 #[test]
 fn programs_reach_the_hosts_of_their_environment_through_the_server_and_nothing_else() {
+    if let Some(why) = no_gates() {
+        // Not by the macro: what that says of a test that passes is swallowed.
+        let said = writeln!(std::io::stderr(), "SKIPPED: no gates in sandboxes here: {why}");
+        return said.expect("somebody reads it");
+    }
     let (port, asked) = site();
     let turn = |(index, (command, _)): (usize, &(&str, &str))| {
         let command = command.replace("PORT", &port.to_string());
