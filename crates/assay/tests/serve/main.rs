@@ -43,6 +43,7 @@ mod streams;
 mod tools;
 mod troubles;
 mod typescript;
+mod upgrade;
 mod validate;
 mod vaults;
 mod walls;
