@@ -43,7 +43,6 @@ mod streams;
 mod tools;
 mod troubles;
 mod typescript;
-mod upgrade;
 mod validate;
 mod vaults;
 mod walls;
