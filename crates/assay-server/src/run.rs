@@ -2,7 +2,7 @@
 
 use crate::api::{
     App, answer, clear_all, demo_agent, demo_environment, recover_all, sweep, sweep_skills,
-    sweep_workspaces,
+    sweep_workspaces, upgrade_all,
 };
 use crate::arranging::Arranger;
 use crate::console::{self, Shelf};
@@ -180,6 +180,7 @@ async fn serve(options: ServeOptions, ready: impl FnOnce(&Ready)) -> Result<(), 
     let lost = |error: ApiError| ServeError::Recover(error.message);
     let sealer = open_sealer(&kernel, &reader, &options.master_key, &options.data).await?;
     let sealer = Arc::new(sealer);
+    upgrade_all(&kernel).await.map_err(lost)?;
     count_sessions(&reader, &counters).await.map_err(lost)?;
     let recovered = recover_all(&kernel, &reader).await.map_err(lost)?;
     tokio::spawn(clear_all(kernel.clone(), reader.clone()));
@@ -336,9 +337,9 @@ async fn blocking<T: Send + 'static>(
 
 /// One to write and one to read, both on what belongs to the directory.
 fn open_stores(place: &StorePlace, data: &Path) -> Result<(OpenStore, OpenStore), ServeError> {
-    let mut writes = place.open_server()?;
+    let (mut writes, reads) = place.open_server()?;
     bind(place, writes.as_mut(), data)?;
-    Ok((writes, place.open_guest()?))
+    Ok((writes, reads))
 }
 
 async fn make_demo(kernel: &Kernel, store: StorePlace) -> Result<Demo, ServeError> {

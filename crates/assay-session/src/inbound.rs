@@ -50,7 +50,7 @@ impl Inbound {
         let Value::Object(object) = value else {
             return Err(BadEvent::new(place, "must be an object"));
         };
-        if value.to_string().len() > EVENT_BYTES_MAX {
+        if json_bytes(value) > EVENT_BYTES_MAX {
             let what = format!("is larger than {EVENT_BYTES_MAX} bytes");
             return Err(BadEvent::new(place, what));
         }
@@ -81,6 +81,26 @@ impl Inbound {
             }
         }
     }
+}
+
+/// How long a value is as compact JSON, without writing it anywhere.
+fn json_bytes(value: &Value) -> usize {
+    struct Counter(usize);
+
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut counter = Counter(0);
+    // A value can always be written, and counting takes no room: too long is the safe answer.
+    serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
 
 struct Fields<'a> {

@@ -16,7 +16,7 @@ mod transaction;
 pub use error::StoreError;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresAddress, PostgresStore};
-pub use sqlite::{STORE_NAME, SqliteStore};
+pub use sqlite::{STORE_NAME, SqliteStore, StoreSizes};
 pub use transaction::{Savepoint, Transaction};
 
 use std::collections::{BTreeMap, HashMap};

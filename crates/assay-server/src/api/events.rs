@@ -1,6 +1,6 @@
 //! Events of a session: send and list.
 
-use super::idempotency::{Guard, guard, once};
+use super::idempotency::{Answer, Events, Guard, guard, once};
 use super::page::collect;
 use super::query::Times;
 use super::reply::Reply;
@@ -9,7 +9,7 @@ use super::sessions::missing;
 use crate::engine::{check_type, named_file, remember_interrupt};
 use crate::error::ApiError;
 use crate::limits::Limits;
-use crate::store::{Line, SessionKey, Stored, Unit, folder};
+use crate::store::{Line, SessionKey, Stored, Taken, Unit, folder};
 use assay_ledger::keyed::{KeyRange, Order};
 use assay_session::{EVENT_TYPES, Echo, Effect, Inbound, Input, Refusal, Session, prefix};
 use axum::body::Bytes;
@@ -104,18 +104,18 @@ fn check_files(
     Ok(())
 }
 
-/// Sends events: all of them, or none. Gives what is answered, as JSON.
+/// Sends events: all of them, or none. Gives what is answered.
 pub fn send_events(
     unit: &mut Unit,
     key: &SessionKey,
     events: Vec<Inbound>,
     place: &str,
     limits: &Limits,
-) -> Result<String, ApiError> {
+) -> Result<Answer, ApiError> {
     check_files(unit, key, &events, place)?;
     check_load(unit, key, &events, limits)?;
-    let taken = unit.step(key, &Input::Send(events))?;
-    let taken = taken.map_err(|refusal| match refusal {
+    let taken = unit.step_in_lines(key, &Input::Send(events))?;
+    let Taken { step, lines } = taken.map_err(|refusal| match refusal {
         Refusal::Archived => missing(&key.id),
         Refusal::NoPendingCall(_) | Refusal::NoPendingConfirmation(_) => {
             ApiError::not_found(refusal.to_string())
@@ -123,23 +123,28 @@ pub fn send_events(
         Refusal::TooManyTurns => ApiError::too_many(refusal.to_string()),
         other => ApiError::invalid(other.to_string()),
     })?;
-    for effect in &taken.effects {
+    for effect in &step.effects {
         if let Effect::Abort(turn) = effect {
             remember_interrupt(unit, key, turn)?;
         }
     }
-    let mut data = Vec::with_capacity(taken.echoes.len());
-    for echo in taken.echoes {
-        data.push(match echo {
-            Echo::Appended(event) => Line::of(&event)?.json,
+    let log = key.at(folder::EVENTS);
+    let mut said = Vec::with_capacity(step.echoes.len());
+    for echo in step.echoes {
+        said.push(match echo {
+            Echo::Appended(event) => {
+                let line = lines.iter().find(|line| line.id == event.id.0);
+                let line = line.ok_or_else(ApiError::internal)?;
+                (line.id.clone(), line.json.clone())
+            }
             Echo::Known(id) => {
-                let at = format!("{}/{id}", key.at(folder::EVENTS));
-                let stored = unit.transaction.get(&at)?.ok_or_else(ApiError::internal)?;
-                Line::stored(&at, stored)?.json
+                let stored = unit.transaction.get(&format!("{log}/{id}"))?;
+                let stored = stored.and_then(|stored| String::from_utf8(stored).ok());
+                (id.0, stored.ok_or_else(ApiError::internal)?)
             }
         });
     }
-    Ok(format!("{{\"data\":[{}]}}", data.join(",")))
+    Ok(Answer::Events(Events { log, lines: said }))
 }
 
 /// `POST /v1/sessions/{id}/events`

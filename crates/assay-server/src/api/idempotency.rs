@@ -31,6 +31,7 @@ const KEY_BYTES_MAX: usize = 255;
 /// Of a hash in a key of the store. Who looks for two that share them, for as long as that takes,
 /// finds that his own workspace takes one key for the other.
 const NAME_BYTES: usize = 16;
+const HASH_BYTES: usize = 32;
 
 /// A key of a client, with what it is used for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,10 +42,90 @@ pub struct Guard {
     fingerprint: String,
 }
 
+/// What a request is answered with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// JSON.
+    Text(String),
+    /// A list of events, which stand in a log.
+    Events(Events),
+}
+
+/// Events that are answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Events {
+    /// The folder of their log.
+    pub log: String,
+    /// Which, and how they stand there, in their order.
+    pub lines: Vec<(String, String)>,
+}
+
+impl Answer {
+    /// What the client gets.
+    pub fn into_text(self) -> String {
+        match self {
+            Answer::Text(text) => text,
+            Answer::Events(events) => list(events.lines.iter().map(|(_, line)| line.as_str())),
+        }
+    }
+}
+
+/// The list of some events.
+fn list<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines: Vec<&str> = lines.collect();
+    format!("{{\"data\":[{}]}}", lines.join(","))
+}
+
+/// What is kept for a key: one of the two answers.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+pub(super) struct Kept {
     fingerprint: String,
-    answer: Result<String, ApiError>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Result<String, ApiError>>,
+    /// The events stand in the log as they were answered, and are not written a second time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    events: Option<Listed>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    log: String,
+    ids: Vec<String>,
+}
+
+impl Kept {
+    /// An answer as it is.
+    pub(super) fn text(fingerprint: String, answer: Result<String, ApiError>) -> Kept {
+        Kept { fingerprint, answer: Some(answer), events: None }
+    }
+
+    fn of(fingerprint: String, answer: &Result<Answer, ApiError>) -> Kept {
+        match answer {
+            Ok(Answer::Events(Events { log, lines })) => {
+                let ids = lines.iter().map(|(id, _)| id.clone()).collect();
+                let events = Some(Listed { log: log.clone(), ids });
+                Kept { fingerprint, answer: None, events }
+            }
+            Ok(Answer::Text(text)) => Kept::text(fingerprint, Ok(text.clone())),
+            Err(error) => Kept::text(fingerprint, Err(error.clone())),
+        }
+    }
+
+    /// The answer, byte for byte as it was given.
+    fn given(self, unit: &mut Unit) -> Result<Result<String, ApiError>, ApiError> {
+        let Listed { log, ids } = match (self.answer, self.events) {
+            (Some(answer), _) => return Ok(answer),
+            (None, Some(names)) => names,
+            (None, None) => return Err(ApiError::internal()),
+        };
+        let mut lines = Vec::with_capacity(ids.len());
+        for id in ids {
+            let line = unit.transaction.get(&format!("{log}/{id}"))?;
+            let line = line.and_then(|line| String::from_utf8(line).ok());
+            lines.push(line.ok_or_else(ApiError::internal)?);
+        }
+        Ok(Ok(list(lines.iter().map(String::as_str))))
+    }
 }
 
 /// The folder of all keys that were used on one path. Paths are as long as clients like; keys of
@@ -65,13 +146,17 @@ pub fn guard(call: &Call, body: &[u8]) -> Result<Option<Guard>, ApiError> {
         let what = "`Idempotency-Key` must have 1 to 255 visible ASCII characters";
         return Err(ApiError::invalid(what));
     }
-    let path = keys_of_path(&call.workspace, &call.path);
-    let asked = hash(&[b"POST\n", call.path.as_bytes(), b"\n", body]);
-    let fingerprint = URL_SAFE_NO_PAD.encode(asked);
-    Ok(Some(Guard { at: format!("{path}/{}", name(key)), fingerprint }))
+    Ok(Some(Guard::of(&call.workspace, &call.path, key, body)))
 }
 
 impl Guard {
+    /// Of a request with a key.
+    pub(super) fn of(workspace: &str, path: &str, key: &[u8], body: &[u8]) -> Guard {
+        let asked = hash(&[b"POST\n", path.as_bytes(), b"\n", body]);
+        let at = format!("{}/{}", keys_of_path(workspace, path), name(key));
+        Guard { at, fingerprint: URL_SAFE_NO_PAD.encode(asked) }
+    }
+
     /// Where the key stands: it goes with what was made.
     pub fn at(&self) -> String {
         self.at.clone()
@@ -88,7 +173,7 @@ pub async fn is_answered(reader: &Reader, guard: Option<&Guard>) -> Result<bool,
     Ok(expires_ms.is_some_and(|expires_ms| expires_ms > now_ms()))
 }
 
-fn hash(parts: &[&[u8]]) -> [u8; 32] {
+fn hash(parts: &[&[u8]]) -> [u8; HASH_BYTES] {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
     hash.finalize().into()
@@ -99,16 +184,45 @@ fn name(of: &[u8]) -> String {
 }
 
 /// Where the answer to a key stands that counts until then.
-fn answer_at(at: &str, expires_ms: u64) -> String {
+pub(super) fn answer_at(at: &str, expires_ms: u64) -> String {
     let key = at.split_once('/').map_or(at, |(_, key)| key);
     format!("{}/{expires_ms:020}/{key}", folder::ANSWERS)
 }
 
-/// Forgets a key and its answer.
+/// A hash as the first layout of the store wrote it: in full, in hexadecimal digits.
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let is_hash = digits.len() == 2 * HASH_BYTES && digits.is_ascii();
+    let byte = |index: usize| u8::from_str_radix(digits.get(2 * index..2 * index + 2)?, 16).ok();
+    (0..HASH_BYTES).map(byte).collect::<Option<Vec<u8>>>().filter(|_| is_hash)
+}
+
+/// Where that stands today which the first layout had there.
+pub(super) fn todays_name(at: &str) -> String {
+    let short = |part: &str| match from_hex(part) {
+        Some(hash) => URL_SAFE_NO_PAD.encode(&hash[..NAME_BYTES]),
+        None => part.to_string(),
+    };
+    let mut parts = at.splitn(4, '/');
+    match [parts.next(), parts.next(), parts.next(), parts.next()] {
+        [Some(folder), Some(workspace), Some(path), Some(key)] => {
+            format!("{folder}/{workspace}/{}/{}", short(path), short(key))
+        }
+        _ => at.to_string(),
+    }
+}
+
+/// What was asked, as it is written today.
+pub(super) fn todays_fingerprint(fingerprint: String) -> String {
+    from_hex(&fingerprint).map_or(fingerprint, |hash| URL_SAFE_NO_PAD.encode(hash))
+}
+
+/// Forgets a key and its answer. Sessions that were made long ago know its name in the first layout
+/// of the store.
 ///
 /// # Errors
 /// If the store cannot be read.
 pub fn forget(unit: &mut Unit, at: String) -> Result<(), ApiError> {
+    let at = todays_name(&at);
     if let Some(expires_ms) = unit.get::<u64>(&at)? {
         unit.transaction.delete(answer_at(&at, expires_ms));
         unit.transaction.delete(at);
@@ -123,9 +237,9 @@ pub fn forget(unit: &mut Unit, at: String) -> Result<(), ApiError> {
 pub fn once(
     unit: &mut Unit,
     guard: Option<&Guard>,
-    work: impl FnOnce(&mut Unit) -> Result<String, ApiError>,
+    work: impl FnOnce(&mut Unit) -> Result<Answer, ApiError>,
 ) -> Result<Result<String, ApiError>, ApiError> {
-    let Some(guard) = guard else { return work(unit).map(Ok) };
+    let Some(guard) = guard else { return work(unit).map(|answer| Ok(answer.into_text())) };
     let now = now_ms();
     if unit.may_forget(now, FORGET_EVERY_MS) {
         forget_some(unit, now)?;
@@ -136,7 +250,7 @@ pub fn once(
         let kept: Option<Kept> = unit.get(&answer_at(&guard.at, expires_ms))?;
         let kept = kept.ok_or_else(ApiError::internal)?;
         if kept.fingerprint == guard.fingerprint {
-            return Ok(kept.answer);
+            return kept.given(unit);
         }
         let what = "`Idempotency-Key` was already used for a different request";
         return Err(ApiError::invalid(what));
@@ -145,15 +259,15 @@ pub fn once(
     let answer = work(unit);
     match &answer {
         Ok(_) => {}
-        Err(error) if error.status >= 500 || error.status == 429 => return answer.map(Ok),
+        Err(error) if error.status >= 500 || error.status == 429 => return Err(error.clone()),
         // Nothing of it counts but that it was answered.
         Err(_) => unit.roll_back(before),
     }
-    let fingerprint = guard.fingerprint.clone();
-    let (kept, expires_ms) = (Kept { fingerprint, answer }, now + KEPT_MS);
+    let kept = Kept::of(guard.fingerprint.clone(), &answer);
+    let expires_ms = now + KEPT_MS;
     unit.put(guard.at.clone(), &expires_ms)?;
     unit.put(answer_at(&guard.at, expires_ms), &kept)?;
-    Ok(kept.answer)
+    Ok(answer.map(Answer::into_text))
 }
 
 /// Forgets a few answers that are too old, so that nobody has to come by and do it.
@@ -180,7 +294,36 @@ mod tests {
     use super::*;
     use crate::counters::Counters;
     use crate::names::Names;
-    use assay_ledger::keyed::{SqliteStore, Transaction};
+    use assay_ledger::keyed::{SqliteStore, Store, Transaction};
+
+    #[test]
+    fn of_events_that_stand_in_a_log_a_key_keeps_the_names() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = SqliteStore::open(directory.path()).expect("a new store");
+        let (names, counters) = (Names::default(), Counters::default());
+        let lines = [("e1", r#"{"id":"e1","text":"\u00e4 \"x\""}"#), ("e2", r#"{"id":"e2"}"#)];
+        let lines = lines.map(|(id, line)| (id.to_string(), line.to_string())).to_vec();
+        let events = Events { log: "events/w/s".into(), lines: lines.clone() };
+        let guard = Guard::of("w", "/p", b"k", b"body");
+        let mut ask = || {
+            let mut unit = Unit::new(Transaction::new(&mut store), &names, &counters);
+            let given = once(&mut unit, Some(&guard), |unit| {
+                for (id, line) in &events.lines {
+                    unit.transaction.put(format!("events/w/s/{id}"), line.clone().into_bytes());
+                }
+                Ok(Answer::Events(events.clone()))
+            });
+            unit.transaction.commit().expect("written");
+            given.and_then(|given| given).expect("an answer")
+        };
+        let (first, again) = (ask(), ask());
+        assert_eq!(first, format!("{{\"data\":[{},{}]}}", lines[0].1, lines[1].1));
+        assert_eq!(again, first, "byte for byte");
+        let range = KeyRange::below(folder::ANSWERS, Order::Ascending);
+        let kept = store.scan(&range, 10).expect("read");
+        let text = String::from_utf8(kept[0].1.clone()).expect("text");
+        assert!(!text.contains("text") && text.contains("e2"), "{text}");
+    }
 
     #[test]
     fn a_key_counts_for_a_day_and_then_it_is_as_if_it_had_never_been_used() {
@@ -190,7 +333,7 @@ mod tests {
         let mut unit = Unit::new(Transaction::new(&mut store), &names, &counters);
         let guard = |what: &str| Guard { at: "requests/w/p/k".into(), fingerprint: what.into() };
         let ask = |unit: &mut Unit, what: &str, gives: &str| {
-            let answer = once(unit, Some(&guard(what)), |_| Ok(gives.to_string()));
+            let answer = once(unit, Some(&guard(what)), |_| Ok(Answer::Text(gives.to_string())));
             answer.and_then(|answer| answer)
         };
         let at = "requests/w/p/k";

@@ -31,6 +31,7 @@ mod skill_versions;
 mod skills;
 mod stream;
 mod tools;
+mod upgrade;
 mod upload;
 mod validate;
 mod vaults;
@@ -45,6 +46,7 @@ pub use serve::{App, answer};
 pub use skill_references::sweep_skills;
 pub use stream::HEARTBEAT;
 pub use tools::{ToolAccess, mcp_access, only_asks, tool_access};
+pub use upgrade::upgrade_all;
 
 pub(crate) use agents::demo_agent;
 #[cfg(test)]

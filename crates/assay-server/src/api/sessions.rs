@@ -4,7 +4,7 @@ use super::agents::{agent_key, find_agent};
 use super::equip::{Equipment, equip};
 use super::events::{parse_events, send_events};
 use super::fields::Fields;
-use super::idempotency::{Guard, guard, is_answered, once};
+use super::idempotency::{Answer, Guard, guard, is_answered, once};
 use super::lending::{self, parse_lent};
 use super::mounts::{WantedFile, parse_resources};
 use super::page::{Page, Wanted, page};
@@ -195,7 +195,7 @@ pub async fn create(app: &App, call: Call, body: Bytes) -> Result<Reply, ApiErro
     let made = app.kernel.run(move |unit| {
         once(unit, guard.as_ref(), |unit| {
             let wire = begin(unit, new, wish?, equipment, guard.as_ref(), &limits, &engines)?;
-            Ok(wire.to_string())
+            Ok(Answer::Text(wire.to_string()))
         })
     });
     let made = made.await.and_then(|answer| answer);

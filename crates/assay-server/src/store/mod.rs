@@ -23,4 +23,4 @@ pub use records::{
 };
 #[cfg(test)]
 pub use stubborn::Stubborn;
-pub use unit::{After, Unit};
+pub use unit::{After, Taken, Unit};

@@ -38,16 +38,22 @@ impl StorePlace {
         Err(StoreError::Unfit { place: "--store".to_string(), why })
     }
 
-    /// Opens it for the one server that it may have.
+    /// Opens it for the one server that it may have, for its thread that writes and the one that
+    /// reads.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn open_server(&self) -> Result<OpenStore, StoreError> {
+    pub fn open_server(&self) -> Result<(OpenStore, OpenStore), StoreError> {
         match self {
             // The lock of the directory is this server's.
-            StorePlace::Directory(directory) => Ok(Box::new(SqliteStore::open(directory)?)),
+            StorePlace::Directory(directory) => {
+                let (writes, reads) = SqliteStore::open_pair(directory)?;
+                Ok((Box::new(writes), Box::new(reads)))
+            }
             #[cfg(feature = "postgres")]
-            StorePlace::Postgres(address) => Ok(Box::new(PostgresStore::open_server(address)?)),
+            StorePlace::Postgres(address) => {
+                Ok((Box::new(PostgresStore::open_server(address)?), self.open_guest()?))
+            }
         }
     }
 

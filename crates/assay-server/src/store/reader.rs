@@ -6,12 +6,13 @@ use crate::error::ApiError;
 use assay_ledger::keyed::{KeyRange, Order, Store};
 use assay_session::Session;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use tokio::sync::{mpsc, oneshot};
 
 /// Questions that may wait for the thread.
 const QUEUE_MAX: usize = 1024;
 /// Keys that are asked for together.
-const TOGETHER_MAX: usize = 64;
+const TOGETHER_MAX: usize = 256;
 /// Bytes of a piece of a log; one event may have more.
 const PIECE_BYTES: usize = 256 * 1024;
 /// Events of a piece, as they are looked at.
@@ -146,21 +147,24 @@ fn piece(store: &mut dyn Store, mut range: KeyRange) -> Result<Piece, ApiError> 
 
 /// Answers a question, and with it those that wait behind it and can be asked for together.
 fn answer(store: &mut dyn Store, job: Job, waiting: &mut mpsc::Receiver<Job>) {
-    let (mut keys, mut replies, mut next) = (Vec::new(), Vec::new(), Some(job));
+    let (mut asked, mut next) = (Vec::new(), Some(job));
     while let Some(Job::Get(key, reply)) = next {
-        keys.push(key);
-        replies.push(reply);
-        next = if keys.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
+        asked.push((key, reply));
+        next = if asked.len() < TOGETHER_MAX { waiting.try_recv().ok() } else { None };
     }
-    if keys.is_empty() {
+    if asked.is_empty() {
         return ask(store, next);
     }
-    let found: Vec<Value> = match store.get_many(&keys) {
-        Ok(found) => found.into_iter().map(Ok).collect(),
-        // It is the store that fails, not one of them: asked again, each would wait for the same.
-        Err(error) => vec![Err(ApiError::from(error)); keys.len()],
-    };
-    for (reply, value) in replies.into_iter().zip(found) {
+    // Many ask for the same: the key of the API, the session.
+    let keys: BTreeSet<&String> = asked.iter().map(|(key, _)| key).collect();
+    let keys: Vec<String> = keys.into_iter().cloned().collect();
+    // It is the store that fails, not one of them: asked again, each would wait for the same.
+    let found = store.get_many(&keys).map_err(ApiError::from);
+    for (key, reply) in asked {
+        let value = match &found {
+            Ok(found) => Ok(keys.binary_search(&key).ok().and_then(|at| found[at].clone())),
+            Err(error) => Err(error.clone()),
+        };
         // Who asked may have gone.
         let _unheard = reply.send(value);
     }
@@ -177,8 +181,8 @@ fn ask(store: &mut dyn Store, job: Option<Job>) {
 mod tests {
     use super::*;
     use assay_ledger::keyed::{Pair, SqliteStore, StoreError, Writes};
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     /// A store that cannot be read, and counts how often it is asked to be.
     struct Away(Arc<AtomicUsize>);
@@ -241,6 +245,44 @@ mod tests {
         check(&mut store, &[PIECE_BYTES / 4; 9], &[3, 3, 3]);
         check(&mut store, &[10, 2 * PIECE_BYTES, 2 * PIECE_BYTES, 10], &[1, 1, 1, 1]);
         check(&mut store, &[PIECE_BYTES / 30; 60], &[29, 29, 2]);
+    }
+
+    /// A store that tells what it is asked for.
+    struct Listed(Arc<Mutex<Vec<Vec<String>>>>);
+
+    impl Store for Listed {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(Some(key.len().to_string().into_bytes()))
+        }
+
+        fn get_many(&mut self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+            self.0.lock().expect("no panic").push(keys.to_vec());
+            keys.iter().map(|key| self.get(key)).collect()
+        }
+
+        fn scan(&mut self, _: &KeyRange, _: usize) -> Result<Vec<Pair>, StoreError> {
+            Ok(Vec::new())
+        }
+
+        fn commit(&mut self, _: &Writes) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_many_ask_for_is_asked_for_once() {
+        let asked = Arc::default();
+        let reader = Reader::start(Box::new(Listed(Arc::clone(&asked)))).expect("a thread");
+        let (go, going) = std::sync::mpsc::channel();
+        // Holds the thread until the others wait: so they are asked for together.
+        let first = reader.ask(move |_| going.recv().map_err(|_| ApiError::internal()));
+        let get = |key: &str| reader.get::<u32>(key.to_string());
+        let release = async { go.send(()).map_err(|_| ApiError::internal()) };
+        let all = async { tokio::join!(first, get("xyz"), get("a"), get("xyz"), release) };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (_, one, two, three, _) = runtime.block_on(all);
+        assert_eq!([one, two, three], [Ok(Some(3)), Ok(Some(1)), Ok(Some(3))]);
+        assert_eq!(*asked.lock().expect("no panic"), [["a", "xyz"]]);
     }
 
     #[test]

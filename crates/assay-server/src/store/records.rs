@@ -56,6 +56,8 @@ pub mod folder {
     pub const CLOSED_COUNT: &str = "closed_count";
     /// Sessions that were deleted and of which something is left: `remains/WORKSPACE/SESSION`.
     pub const REMAINS: &str = "remains";
+    /// How records of a kind are written, where that has changed: `layout/requests`.
+    pub const LAYOUT: &str = "layout";
     /// Keys of the API, as hashes.
     pub const KEYS: &str = "keys";
 }

@@ -6,7 +6,7 @@
 
 use super::records::folder;
 use assay_ledger::keyed::{KeyRange, Pair, Store, StoreError, Writes};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What is remembered at most, in bytes of keys and values. Then it begins anew.
 const BYTES_MAX: usize = 32 << 20;
@@ -32,7 +32,9 @@ impl Remembering {
     /// nobody else writes.
     pub(super) fn look_ahead(&mut self, wanted: impl Iterator<Item = String>) {
         let is_new = |key: &String| !self.known.contains_key(key) && !self.ahead.contains_key(key);
-        let wanted: Vec<String> = wanted.filter(is_new).collect();
+        // Several may be about the same session.
+        let wanted: BTreeSet<String> = wanted.filter(is_new).collect();
+        let wanted: Vec<String> = wanted.into_iter().collect();
         if wanted.is_empty() {
             return;
         }

@@ -14,6 +14,15 @@ use std::sync::Arc;
 /// Pairs that are taken away at once.
 const DELETE_PAGE: usize = 1000;
 
+/// A step that was taken, and its events as they stand in the log.
+#[derive(Debug)]
+pub struct Taken {
+    /// The step.
+    pub step: Step,
+    /// One for each of its events.
+    pub lines: Vec<Arc<Line>>,
+}
+
 /// What is done after the commit, and only then.
 #[derive(Debug)]
 pub enum After {
@@ -147,6 +156,18 @@ impl<'a> Unit<'a> {
         key: &SessionKey,
         input: &Input,
     ) -> Result<Result<Step, Refusal>, ApiError> {
+        Ok(self.step_in_lines(key, input)?.map(|taken| taken.step))
+    }
+
+    /// The same, for who wants to see the events as they stand in the log.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn step_in_lines(
+        &mut self,
+        key: &SessionKey,
+        input: &Input,
+    ) -> Result<Result<Taken, Refusal>, ApiError> {
         let Some(mut session) = self.get::<Session>(&key.at(folder::STATES))? else {
             return Err(ApiError::not_found(format!("Session {} not found", key.id)));
         };
@@ -170,28 +191,36 @@ impl<'a> Unit<'a> {
         }
         closed::keep(self, key, &std::mem::take(&mut taken.session.closed), &known)?;
         self.put(key.at(folder::STATES), &taken.session)?;
-        // Whatever an engine of this process still holds must be looked at after a restart.
-        match taken.session.turns.is_empty() && taken.session.aborting.is_none() {
-            true => self.transaction.delete(key.at(folder::ACTIVE)),
-            false => self.transaction.put(key.at(folder::ACTIVE), Vec::new()),
+        // Whatever an engine of this process still holds must be looked at after a restart. It
+        // stands there as long as the state says so, which is written with it.
+        match (is_active(&session), is_active(&taken.session)) {
+            (false, true) => self.transaction.put(key.at(folder::ACTIVE), Vec::new()),
+            (true, false) => self.transaction.delete(key.at(folder::ACTIVE)),
+            _ => {}
         }
         let closes = *input == Input::Delete;
         self.count(key, Some(&session), (!closes).then_some(&taken.session));
         self.after.push(match closes {
-            true => After::Close(key.clone(), lines),
-            false => After::Publish(key.clone(), lines),
+            true => After::Close(key.clone(), lines.clone()),
+            false => After::Publish(key.clone(), lines.clone()),
         });
         if !taken.effects.is_empty() {
             self.after.push(After::Effects(key.clone(), taken.effects.clone()));
         }
-        Ok(Ok(taken))
+        Ok(Ok(Taken { step: taken, lines }))
     }
+}
+
+/// Whether an engine may hold something of it.
+fn is_active(session: &Session) -> bool {
+    !session.turns.is_empty() || session.aborting.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use assay_ledger::keyed::{Pair, SqliteStore, Store, StoreError, Writes};
+    use assay_session::Inbound;
 
     /// A store that counts the pairs it is asked for and those that it gives.
     struct Counted {
@@ -214,6 +243,56 @@ mod tests {
         fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
             self.store.commit(writes)
         }
+    }
+
+    /// A store that counts how often one key is written or taken away.
+    struct Watched {
+        store: SqliteStore,
+        at: String,
+        count: usize,
+    }
+
+    impl Store for Watched {
+        fn get(&mut self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            self.store.get(key)
+        }
+
+        fn scan(&mut self, range: &KeyRange, limit: usize) -> Result<Vec<Pair>, StoreError> {
+            self.store.scan(range, limit)
+        }
+
+        fn commit(&mut self, writes: &Writes) -> Result<(), StoreError> {
+            self.count += usize::from(writes.contains_key(&self.at));
+            self.store.commit(writes)
+        }
+    }
+
+    #[test]
+    fn whether_a_session_is_active_stands_there_and_is_written_only_when_it_changes() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(directory.path()).expect("a new store");
+        let (names, counters) = (Names::default(), Counters::default());
+        let key = SessionKey { workspace: "w".into(), id: "s".into() };
+        let mut store = Watched { store, at: key.at(folder::ACTIVE), count: 0 };
+        let mut unit = Unit::new(Transaction::new(&mut store), &names, &counters);
+        unit.begin(&key).expect("collected");
+        unit.transaction.commit().expect("written");
+        let message = || Inbound::Message { content: Vec::new() };
+        let (mut changes, mut was_active) = (0, false);
+        for round in 0..12 {
+            let event = if matches!(round, 2 | 3 | 6) { message() } else { Inbound::Interrupt };
+            let mut unit = Unit::new(Transaction::new(&mut store), &names, &counters);
+            let step = unit.step(&key, &Input::Send(vec![event])).expect("read").expect("taken");
+            unit.transaction.commit().expect("written");
+            let Session { turns, aborting, .. } = &step.session;
+            let is_active = !turns.is_empty() || aborting.is_some();
+            changes += usize::from(is_active != was_active);
+            was_active = is_active;
+            let at = store.at.clone();
+            assert_eq!(store.get(&at).expect("read").is_some(), is_active, "{round}");
+            assert_eq!(store.count, changes, "{round}");
+        }
+        assert!(changes >= 1, "it has been active");
     }
 
     #[test]
