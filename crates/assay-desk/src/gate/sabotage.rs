@@ -80,8 +80,8 @@ pub fn heard(tests: &[Mapped], found: &BTreeSet<String>, results: &Results) -> V
         |some: &[&Mapped]| -> Vec<String> { some.iter().map(|test| test.name.clone()).collect() };
     if let (Some(text), Some(first)) = (not_found(&lost(&major)), major.first()) {
         let text = format!(
-            "{text}: let it be a function of a test file; a person may name tests that are made at \
-             run time in `generated`"
+            "{text}: let it be a function of a test file; a person may name tests that are made \
+             at run time in `generated`"
         );
         findings.push(Finding::new(first.about.clone(), Severity::Major, text));
     }

@@ -8,7 +8,8 @@ const WORK: &str = "work; commit; sign";
 const JUDGE: &str = "verdict \"$good\"";
 const CRITICAL: Wish = Wish { risk: "CRITICAL", ..USUAL };
 const HURRIED: Wish = Wish {
-    limits: "iterations = 3\ninfrastructure = 2\nverdicts = 2\nwall_seconds = 60\nidle_seconds = 10",
+    limits: "iterations = 3\ninfrastructure = 2\nverdicts = 2\nwall_seconds = 60\n\
+             idle_seconds = 10",
     ..USUAL
 };
 const TWO: Wish = Wish { stories: 2, ..USUAL };

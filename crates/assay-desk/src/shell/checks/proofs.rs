@@ -312,8 +312,8 @@ impl Leader<'_> {
         Ok(outcome)
     }
 
-    /// Mutation evidence of CRITICAL stories for the tree of the end: a later story may have changed
-    /// their sources or their tests. What was shown of these very files is not shown again.
+    /// Mutation evidence of CRITICAL stories for the tree of the end: a later story may have
+    /// changed their sources or their tests. What was shown of these very files is not shown again.
     pub(super) fn mutation_again(
         &mut self,
         contract: &Contract,
