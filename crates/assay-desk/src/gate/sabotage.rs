@@ -138,8 +138,8 @@ pub fn hollow(
                 Severity::Major,
                 format!(
                     "its tests (`{}` and others) fail or could not begin without the work, and \
-                     they all pass although each function that the claim adds or changes fails: let \
-                     one ask for what it does (RED)",
+                     they all pass although each function that the claim adds or changes fails: \
+                     let one ask for what it does (RED)",
                     first.name
                 ),
             ),
