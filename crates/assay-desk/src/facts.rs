@@ -6,10 +6,10 @@
 //! it again later, offline.
 
 use crate::artifact::Artifact;
-use crate::contract::{Contract, MappedTest, Risk};
+use crate::contract::{Contract, MappedTest};
 use crate::event::{Checked, Counts, Event, Revision, Role, Scope, Step};
 use crate::gate::{Finding, tests};
-use crate::state::{all_existing, needed};
+use crate::state::{all_existing, is_critical, needed};
 use crate::step::changed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,8 +129,10 @@ impl Facts {
             };
             want(passed(Step::Sabotage), format!("tests of {id} that were made to fail"));
             want(all_existing(story) || passed(Step::Red), format!("RED proof of {id}"));
-            let critical = story.risk == Risk::Critical;
-            want(!critical || passed(Step::Mutation), format!("mutation evidence of {id}"));
+            want(
+                !is_critical(story) || passed(Step::Mutation),
+                format!("mutation evidence of {id}"),
+            );
             let tree = self.verified.get(id).map(|at| at.tree.clone()).unwrap_or_default();
             for role in needed(contract, &scope) {
                 let agreed = self.current.contains(&(scope.clone(), tree.clone(), role));
@@ -147,6 +149,8 @@ impl Facts {
         want(final_check(Step::Sabotage), format!("tests made to fail at {}", at.tree));
         let red = contract.stories.iter().all(all_existing) || final_check(Step::Red);
         want(red, format!("RED proof at {}", at.tree));
+        let mutated = !contract.stories.iter().any(is_critical) || final_check(Step::Mutation);
+        want(mutated, format!("mutation evidence at {}", at.tree));
         want(!self.tampered, "protected files are unchanged".to_string());
         want(!self.ended, "the campaign has not ended before".to_string());
         if missing.is_empty() { Ok(at.clone()) } else { Err(missing) }

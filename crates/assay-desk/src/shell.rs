@@ -11,6 +11,7 @@ mod checks;
 mod confine;
 mod desk;
 mod dispatch;
+mod elsewhere;
 mod engines;
 mod git;
 mod leader;

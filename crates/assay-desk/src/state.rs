@@ -309,7 +309,15 @@ pub(crate) fn final_steps(contract: &Contract) -> Vec<Step> {
     if !contract.stories.iter().all(all_existing) {
         steps.push(Step::Red);
     }
+    if contract.stories.iter().any(is_critical) {
+        steps.push(Step::Mutation);
+    }
     steps
+}
+
+/// Whether a story needs mutation evidence.
+pub(crate) fn is_critical(story: &crate::contract::Story) -> bool {
+    story.risk == Risk::Critical
 }
 
 /// What is checked of a story's claim.
@@ -320,7 +328,7 @@ pub(crate) fn story_steps(story: &crate::contract::Story) -> Vec<Step> {
     if !all_existing(story) {
         steps.push(Step::Red);
     }
-    if story.risk == Risk::Critical {
+    if is_critical(story) {
         steps.push(Step::Mutation);
     }
     steps

@@ -73,7 +73,53 @@ pub fn lint(contract: &Contract, scores: &[Score]) -> Vec<Complaint> {
         }
     }
     all.extend(untold_tokens(contract));
+    all.extend(open_commands(contract));
     all.sort_by_key(|complaint| complaint.line);
+    all
+}
+
+/// Commands that judge, and are files that whoever is judged by them may write. What a command
+/// without results runs is mostly the work itself.
+fn open_commands(contract: &Contract) -> Vec<Complaint> {
+    let settings = &contract.settings;
+    let mut all = Vec::new();
+    let mut look = |line: usize, name: &str, words: &[String], paths: &[String]| {
+        let open = [("tests", &settings.tests[..]), ("shared", &settings.shared), ("paths", paths)];
+        for word in words {
+            let path = word.strip_prefix("./").unwrap_or(word);
+            let Some((field, _)) = open.iter().find(|(_, globs)| glob::any(globs, path)) else {
+                continue;
+            };
+            let message = format!(
+                "{name}: `{word}` is among `{field}`, so whoever is judged by this command may \
+                 write it: name its runner, or keep the file elsewhere and in `protected`"
+            );
+            all.push(Complaint { level: Level::Warning, line, message });
+        }
+    };
+    let mut judges = vec![("suite", &settings.suite)];
+    judges.extend(settings.mutation.iter().map(|spec| ("mutation", spec)));
+    let everybody: Vec<String> =
+        contract.stories.iter().flat_map(|story| story.paths.clone()).collect();
+    for (name, spec) in judges {
+        let (line, list) = (contract.line, spec.list.as_deref().unwrap_or(&[]));
+        look(line, name, &spec.run, &everybody);
+        look(line, &format!("{name}.list"), list, &everybody);
+    }
+    for story in &contract.stories {
+        for (name, spec) in story.commands() {
+            let paths = if spec.results.is_some() { &story.paths[..] } else { &[] };
+            look(story.line, &name, &spec.run, paths);
+            look(story.line, &format!("{name}.list"), spec.list.as_deref().unwrap_or(&[]), paths);
+        }
+    }
+    for story in contract.stories.iter().filter(|story| story.paths.iter().any(|p| p == "**")) {
+        let message = format!(
+            "{}: `paths` is everything, so nothing is out of scope: name what it may change",
+            story.id
+        );
+        all.push(Complaint { level: Level::Warning, line: story.line, message });
+    }
     all
 }
 

@@ -34,6 +34,10 @@ citable = []
 cache = []
 # Tests that may be skipped, by name.
 skips = []
+# Mapped tests that are made at run time, by name: no function can be made to fail for them.
+generated = []
+# Files in which the work may set up runners: hooks, "pyproject.toml", "package.json", "conftest.py".
+runners = []
 # Tests from before that need not pass any more, by name, and test files that the work may replace.
 outdated = []
 # Variables of your environment that agents and commands need, such as an API key.

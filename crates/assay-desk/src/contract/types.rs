@@ -57,6 +57,13 @@ pub struct Settings {
     /// Tests that may be skipped, by name: somebody decided it.
     #[serde(default)]
     pub skips: Vec<String>,
+    /// Mapped tests that are made at run time, by name, so that nobody can make them fail: somebody
+    /// decided it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generated: Vec<String>,
+    /// Files in which the work may say how tests are run, as globs: somebody decided it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<String>,
     /// Tests from before the campaign that need not pass any more, by name, and test files that
     /// are taken from the work: somebody decided it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,19 +4,21 @@
 //! Lines that a claim adds to files that are no tests, compared as text: without blanks, with one
 //! kind of quotes. What a program does with the answer is not looked at: nobody needs it.
 
+use super::hooks::SETTING_UP;
 use super::symbols::names;
 
 /// In every language, and in files of no language.
-const ANYWHERE: [&str; 6] = [
+const ANYWHERE: [&str; 8] = [
     "PYTEST_CURRENT_TEST",
     "PYTEST_VERSION",
     "JEST_WORKER_ID",
     "VITEST_",
     "NODE_TEST_CONTEXT",
     "RUNNING_TESTS",
+    // Where the desk works, and what it tells agents.
+    ".assay",
+    "ASSAY_",
 ];
-/// Files of Python that name runners for good reasons: they set projects up.
-const SETTING_UP: [&str; 5] = ["setup.py", "noxfile.py", "conftest.py", "tasks.py", "fabfile.py"];
 /// What may stand behind `#[cfg(test)]`: an item of its own, which is not there otherwise.
 const ITEMS: [&str; 16] = [
     "mod",
@@ -144,6 +146,9 @@ mod tests {
             ("a.ts", "if (process.env.VITEST)", None, true),
             ("a.js", "if (process.env.NODE_ENV === 'production')", None, false),
             ("n1", ": $RUNNING_TESTS", None, true),
+            ("a.py", "if '/.assay/' in os.getcwd():", None, true),
+            ("n1", "[ -z \"$ASSAY_STORY\" ]", None, true),
+            ("n1", "echo assayed", None, false),
             ("README.md", "Run pytest, 'unittest' or cargo test.", None, false),
         ] {
             assert_eq!(asks(path, line, next).is_some(), wanted, "{path}: {line}");

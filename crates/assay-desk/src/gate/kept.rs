@@ -2,10 +2,10 @@
 //! show of the work.
 
 use super::tests::{may_be_skipped, without_line};
-use super::{Finding, Severity};
+use super::{Finding, Severity, sabotage};
 use crate::contract::Settings;
 use crate::results::{Results, Status};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More tests than this are not named one by one.
 const NAMED_MAX: usize = 20;
@@ -36,6 +36,32 @@ pub fn check(before: &Results, now: &Results, settings: &Settings) -> Vec<Findin
     let remedy = "with the test files from before: mend the work; only a person may let go of a \
                   test, or of a test file, and names it in `outdated`";
     let finding = |text| Finding::new("kept", Severity::Critical, format!("{text}, {remedy}"));
+    texts.into_iter().map(finding).collect()
+}
+
+/// Tests that passed before and do so now.
+pub fn still(before: &Results, now: &Results) -> BTreeSet<String> {
+    let passes = |name: &&str| now.status(name) == Some(Status::Passed);
+    before.of(Status::Passed).filter(passes).map(str::to_string).collect()
+}
+
+/// Whether each of the tests from before that were made to fail is said to fail.
+pub fn heard(found: &BTreeSet<String>, results: &Results) -> Vec<Finding> {
+    let silent = found.iter().filter_map(|name| {
+        let what = match sabotage::status(results, name) {
+            Some(Status::Failed) => return None,
+            Some(Status::Passed) => "is said to pass",
+            Some(Status::Skipped) => "is said to be skipped",
+            None => "has no result then",
+        };
+        Some(format!("`{name}` passed before the work, was made to fail with it, and {what}"))
+    });
+    let mut texts: Vec<String> = silent.collect();
+    let more = texts.len().saturating_sub(NAMED_MAX);
+    texts.truncate(NAMED_MAX);
+    texts.extend((more > 0).then(|| format!("and {more} more tests")));
+    let remedy = "something in the work stands between it and its result: remove that";
+    let finding = |text| Finding::new("kept", Severity::Critical, format!("{text}: {remedy}"));
     texts.into_iter().map(finding).collect()
 }
 

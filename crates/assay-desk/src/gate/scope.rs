@@ -6,17 +6,33 @@ use crate::event::Issue;
 
 /// Nobody who is judged by these may change them: the desk's own files, CI, and what agents obey,
 /// which they read in every directory that they look at.
-pub const PROTECTED: [&str; 16] = [
+pub const PROTECTED: [&str; 32] = [
     ".assay/**",
     ".github/**",
     ".gitlab-ci.yml",
     ".circleci/**",
     ".ci/**",
+    "**/Jenkinsfile",
+    "azure-pipelines.yml",
+    ".travis.yml",
+    "bitbucket-pipelines.yml",
+    ".buildkite/**",
+    ".woodpecker*",
+    ".woodpecker/**",
+    ".forgejo/**",
+    ".gitea/**",
     "**/.gitattributes",
     ".gitmodules",
     "**/.claude/**",
     "**/.codex/**",
     "**/.cursor/**",
+    "**/.gemini/**",
+    "**/.windsurf/**",
+    "**/.clinerules*",
+    "**/.clinerules/**",
+    "**/.kiro/**",
+    "**/.aider.conf.yml",
+    "**/opencode.json",
     "**/CLAUDE.md",
     "**/CLAUDE.local.md",
     "**/AGENTS.md",
@@ -76,4 +92,37 @@ pub fn protected(settings: &Settings, path: &str) -> Option<Finding> {
         let text = format!("{path} is protected: undo the change");
         Finding::new("protected", Severity::Critical, text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PROTECTED;
+    use crate::gate::glob;
+
+    #[test]
+    fn what_agents_obey_and_what_runs_elsewhere_is_protected() {
+        for (path, wanted) in [
+            ("a/.gemini/settings.json", true),
+            (".windsurf/rules/a.md", true),
+            ("a/.clinerules", true),
+            (".clinerules/a.md", true),
+            (".aider.conf.yml", true),
+            ("a/opencode.json", true),
+            (".kiro/steering/a.md", true),
+            ("Jenkinsfile", true),
+            ("azure-pipelines.yml", true),
+            (".travis.yml", true),
+            ("bitbucket-pipelines.yml", true),
+            (".buildkite/a.yml", true),
+            (".woodpecker.yml", true),
+            (".woodpecker/a.yml", true),
+            (".forgejo/workflows/a.yml", true),
+            (".gitea/workflows/a.yml", true),
+            ("src/kiro.rs", false),
+            ("gemini/a.rs", false),
+        ] {
+            let found = PROTECTED.iter().any(|pattern| glob::matches(pattern, path));
+            assert_eq!(found, wanted, "{path}");
+        }
+    }
 }

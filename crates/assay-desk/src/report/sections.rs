@@ -310,7 +310,9 @@ pub(super) fn blind_spots(text: &mut String, state: &State, events: &[Recorded])
          machine itself did (compilers, runners, the kernel) is believed.\n- So is the world \
          outside: the network, sockets and services that programs and tests talk to are neither \
          held fast nor recorded, and may answer otherwise tomorrow.\n- Tests that recognise \
-         their own text could tell when they are made to fail.\n",
+         their own text could tell when they are made to fail.\n- In languages in which no \
+         function can be made to fail, tests that could not begin without the work show that they \
+         need something of it.\n",
     );
     if !checks(events).any(|checked| checked.step == Step::Mutation) {
         text.push_str("- No story was CRITICAL: nobody took changes back to see tests fail.\n");

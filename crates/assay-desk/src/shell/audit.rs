@@ -3,9 +3,10 @@
 use super::campaign::{CampaignError, Recorded, fold};
 use super::checks::{expected, results_text};
 use crate::contract::{self, CommandSpec, Contract, Level, Score, Story};
-use crate::event::{Checked, Event, Evidence, Step, Terminal};
+use crate::event::{Checked, Event, Evidence, Scope, Step, Terminal};
 use crate::facts::Facts;
 use crate::gate::mutants::Tool;
+use crate::gate::onward::keep_going;
 use crate::results;
 use assay_ledger::{Reader, Seal, verify};
 use std::path::Path;
@@ -106,12 +107,20 @@ impl Audit {
         if let (Step::Mutation, true, Some(tool)) =
             (&checked.step, checked.passed(), Tool::of(&contract.settings))
         {
-            let own = { checked.evidence.iter() }.find(|one| one.command == tool.command.run);
-            let file = own.and_then(|one| one.file.as_ref()).and_then(|name| blob(reader, name));
-            if let Err(why) = tool.judged(file.as_deref()) {
-                self.wrong.push(format!("event {}: {why}", entry.seq));
+            let own = checked.evidence.iter().filter(|one| one.command == tool.command.run);
+            let mut own: Vec<Option<&Evidence>> = own.map(Some).collect();
+            // At the end what was shown of the same files is not shown again.
+            if own.is_empty() && checked.scope != Scope::Final {
+                own.push(None);
             }
-            self.recomputed += 1;
+            for one in own {
+                let file = one.and_then(|one| one.file.as_ref());
+                let file = file.and_then(|name| blob(reader, name));
+                if let Err(why) = tool.judged(file.as_deref()) {
+                    self.wrong.push(format!("event {}: {why}", entry.seq));
+                }
+                self.recomputed += 1;
+            }
         }
         for evidence in &checked.evidence {
             let Some(spec) = spec(contract, &checked.step, evidence) else {
@@ -158,7 +167,11 @@ fn spec(contract: &Contract, step: &Step, evidence: &Evidence) -> Option<Command
         // The suite's tests are listed, too, and a listing has no results.
         Step::Suite => name == "suite" && spec.run == evidence.command,
         // The same words may be a command whose tests are counted, and one whose tests are not.
-        _ => spec.run == evidence.command && spec.results.is_some() == evidence.tests.is_some(),
+        // Where tests are to fail, it is run so that it goes on after the first of them.
+        _ => {
+            let is_it = spec.run == evidence.command || keep_going(spec).run == evidence.command;
+            is_it && spec.results.is_some() == evidence.tests.is_some()
+        }
     });
     named.map(|(_, spec)| (*spec).clone())
 }

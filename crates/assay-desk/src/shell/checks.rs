@@ -3,6 +3,7 @@
 mod begun;
 mod bounded;
 mod kept;
+mod owners;
 mod proofs;
 mod spoiled;
 mod watch;
@@ -18,11 +19,12 @@ use crate::artifact::{Artifact, Said, said};
 use crate::contract::{CommandSpec, Contract, MappedTest, ResultFormat, Story};
 use crate::event::{Checked, Counts, Event, Evidence, Scope, Step};
 use crate::gate::beside::Beside;
-use crate::gate::{Finding, Severity, citations, diff, gaming, manifests, scope, weaker};
+use crate::gate::{Finding, Severity, citations, diff, gaming, hooks, manifests, scope, weaker};
 use crate::results::{self, Results};
 use crate::state::Gate;
 use assay_ledger::BlobRef;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -91,7 +93,7 @@ impl Leader<'_> {
             true => Err(LeaderError::File("the Leader died in it each time".to_string())),
             false => (self.desk.put_away(self.engines.hides()))
                 .map_err(LeaderError::from)
-                .and_then(|()| self.measured(&contract, gate, step)),
+                .and_then(|()| self.unbroken(&contract, gate, step)),
         };
         let tampered = std::mem::take(&mut self.cache.tampered);
         let elsewhere = std::mem::take(&mut self.cache.elsewhere);
@@ -112,7 +114,10 @@ impl Leader<'_> {
             }
             Err(error) => return Err(error),
         };
-        let Outcome { findings, refuted, evidence, note } = outcome;
+        let Outcome { mut findings, refuted, evidence, note } = outcome;
+        if gate.scope == Scope::Final {
+            self.owned(&contract, gate, &mut findings)?;
+        }
         let findings = bounded::findings(findings, &gate.findings);
         let mut blobs = Vec::new();
         for one in &evidence {
@@ -126,6 +131,30 @@ impl Leader<'_> {
         let checked =
             Checked { scope, step, at, findings, refuted, evidence, note, tampered, stuck, ms };
         Ok((Event::Checked(Box::new(checked)), blobs))
+    }
+
+    /// What is looked at was written by others: if the Leader's own code breaks on it, that is said
+    /// like anything else that is wrong with it.
+    fn unbroken(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+        step: &Step,
+    ) -> Result<Outcome, LeaderError> {
+        let measured = AssertUnwindSafe(|| self.measured(contract, gate, step));
+        catch_unwind(measured).unwrap_or_else(|panic| {
+            // Whatever stands in the tree now, and was seen of it, is not to be gone on with.
+            (self.cache.tree, self.cache.usable) = (None, false);
+            let said = panic.downcast_ref::<&str>().map(|text| text.to_string());
+            let said = said.or(panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            let text = format!(
+                "the Leader breaks on this claim ({}): undo what is unusual about its files; a \
+                 person may report it",
+                clipped(&said)
+            );
+            let finding = Finding::new("claim", Severity::Critical, text);
+            Ok(Outcome { findings: vec![finding], ..Outcome::default() })
+        })
     }
 
     fn measured(
@@ -145,6 +174,7 @@ impl Leader<'_> {
             Step::Sabotage => self.sabotage(contract, gate),
             Step::Red if gate.scope == Scope::Final => self.red_again(contract, gate),
             Step::Red => self.red(contract, gate),
+            Step::Mutation if gate.scope == Scope::Final => self.mutation_again(contract, gate),
             Step::Mutation => self.mutation(contract, gate),
             Step::Citations(_) => self.citations(contract, gate),
         }
@@ -229,7 +259,9 @@ impl Leader<'_> {
         let pair = self.pair(&gate.from.commit, &gate.at.commit)?;
         let tests = &contract.settings.tests;
         let beside = Beside::of(&pair.before, &pair.after, tests);
-        let mut findings = gaming::check(&diff::parse(&text), tests, &beside);
+        let (files, runners) = (diff::parse(&text), &contract.settings.runners);
+        let mut findings = gaming::check(&files, tests, &beside);
+        findings.extend(hooks::check(&files, &pair.before, &pair.after, tests, runners));
         findings.extend(weaker::check(&pair.before, &pair.after));
         findings.extend(manifests::check(&pair.before, &pair.after));
         let note = "no test got weaker".to_string();
@@ -440,15 +472,24 @@ impl Leader<'_> {
         tree: &Path,
     ) -> Result<Executed, LeaderError> {
         let settings = &contract.settings;
-        let log = self.desk.command_log();
+        // At the end it runs where nobody has worked.
+        let elsewhere = self.is_end().then(|| self.desk.leave(tree)).transpose()?;
+        let log = match &elsewhere {
+            Some(place) => place.log.clone(),
+            None => self.desk.command_log(),
+        };
         trees::remove(&log);
-        let (home, is_confined) = (log.join("home"), self.engines.confined());
+        let home = elsewhere.as_ref().map_or_else(|| log.join("home"), |place| place.home.clone());
+        let is_confined = self.engines.confined();
         let wanted = Wanted { settings, desk: self.desk, home, is_end: self.is_end(), is_confined };
         let lookup = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let around = Around::make(&wanted, lookup).map_err(|error| {
             LeaderError::File(format!("a home for commands, {}: {error}", wanted.home.display()))
         })?;
-        let work = self.desk.sit(tree)?;
+        let work = match &elsewhere {
+            Some(place) => place.work.clone(),
+            None => self.desk.sit(tree)?,
+        };
         if !self.engines.hides() {
             trees::sweep(&work);
         }
@@ -468,7 +509,10 @@ impl Leader<'_> {
         let reach = ran.confined.then(|| reach::places(contract, &[&work, &log]));
         self.watched(&before, &spec.run, reach.as_deref())?;
         trees::remove(&wanted.home);
-        self.desk.rise(tree)?;
+        match &elsewhere {
+            Some(place) => self.desk.return_from(place, tree)?,
+            None => self.desk.rise(tree)?,
+        }
         Ok(ran)
     }
 

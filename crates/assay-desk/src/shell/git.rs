@@ -314,6 +314,15 @@ impl Git {
         self.asked(&["rev-list", "--objects", "--quiet", commit, "--not", "--all"]).is_ok()
     }
 
+    /// The working tree of the user in which a branch is checked out, if it is in one.
+    pub(super) fn standing_on(&self, reference: &str) -> Result<Option<PathBuf>, GitError> {
+        let all = self.run(&["worktree", "list", "--porcelain"])?;
+        let branch = format!("branch {reference}");
+        let one = all.split("\n\n").find(|one| one.lines().any(|line| line == branch));
+        let place = one.and_then(|one| one.lines().find_map(|line| line.strip_prefix("worktree ")));
+        Ok(place.map(PathBuf::from))
+    }
+
     /// Moves a reference.
     pub fn point(&self, reference: &str, commit: &str) -> Result<(), GitError> {
         self.run(&["update-ref", reference, commit]).map(drop)

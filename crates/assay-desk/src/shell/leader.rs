@@ -71,6 +71,18 @@ pub enum LeaderError {
         /// The campaign.
         slug: String,
     },
+    /// The campaign's branch is checked out, so moving it would change what stands there.
+    #[error(
+        "{place}: desk/{slug} is checked out there, and is to be moved to verified work: its files \
+         would look changed; nothing is lost: `git checkout` another branch there, then go on with \
+         `assay desk run {slug}`"
+    )]
+    Standing {
+        /// Where.
+        place: String,
+        /// The campaign.
+        slug: String,
+    },
     /// There is no campaign to lead.
     #[error("nothing was begun: `assay desk run`")]
     NotBegun,
@@ -202,8 +214,13 @@ impl<'a> Leader<'a> {
                 self.record(event, blobs)
             }
             Effect::Accept(story, at) => {
+                let branch = self.desk.branch();
+                if let Some(place) = self.desk.git.standing_on(&branch)? {
+                    let (place, slug) = (place.display().to_string(), self.desk.slug.clone());
+                    return Err(LeaderError::Standing { place, slug });
+                }
                 // Moving a branch twice is moving it once: a Leader that died here does it again.
-                self.desk.git.point(&self.desk.branch(), &at.commit)?;
+                self.desk.git.point(&branch, &at.commit)?;
                 self.record(Event::Verified { story, at }, Vec::new())
             }
             Effect::Fix(story, issues) => {

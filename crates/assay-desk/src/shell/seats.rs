@@ -51,6 +51,7 @@ impl Desk {
     /// Whatever agents left is out of reach of what runs next. `hidden`: the kernel keeps that from
     /// looking around in the desk.
     pub(super) fn put_away(&self, hidden: bool) -> Result<(), TreeError> {
+        self.nowhere_else();
         let runs = self.home().join("runs");
         for path in entries(&runs) {
             let is_own = path.file_name().is_some_and(|name| OWN.iter().any(|own| name == *own));
@@ -71,6 +72,21 @@ impl Desk {
             }
         }
         Ok(())
+    }
+
+    /// Where it stands how often a check was begun. If a person stops the Leader, that file is
+    /// removed: the check that is under way does not count as one without an end.
+    pub fn begun(&self) -> PathBuf {
+        self.home().join("runs").join(OWN[0])
+    }
+
+    /// Removes all trees and what belongs to dispatches, also what is closed to its owner. Gives
+    /// what is still there.
+    pub fn clear(&self) -> Option<PathBuf> {
+        self.nowhere_else();
+        let all = ["trees", "runs"].map(|name| self.home().join(name));
+        all.iter().for_each(|path| trees::remove(path));
+        all.into_iter().find(|path| fs::symlink_metadata(path).is_ok())
     }
 
     /// The tree of a role is where it was, if it was kept.

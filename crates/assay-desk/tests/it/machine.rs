@@ -397,12 +397,13 @@ fn the_end_needs_two_verifiers_if_one_story_is_critical_or_the_contract_says_so(
 
 #[test]
 fn without_each_of_the_proofs_at_the_end_nothing_is_complete() {
-    for (left_out, said) in [
-        (Step::Kept, "tests from before at"),
-        (Step::Sabotage, "tests made to fail at"),
-        (Step::Red, "RED proof at"),
+    for (risk, left_out, said) in [
+        ("LOW", Step::Kept, "tests from before at"),
+        ("LOW", Step::Sabotage, "tests made to fail at"),
+        ("LOW", Step::Red, "RED proof at"),
+        ("CRITICAL", Step::Mutation, "mutation evidence at"),
     ] {
-        let (mut state, mut facts) = begin(1, "LOW", "critical");
+        let (mut state, mut facts) = begin(1, risk, "critical");
         while !matches!(state.phase, Phase::Ended(_)) {
             let event = answer(&state, state.next(), WELL);
             state = apply(state, &event).expect("it follows");

@@ -7,8 +7,9 @@
 //! ```
 //! let text = "def test_sum():\n    assert total([1, 2]) == 3\n";
 //! let names = ["tests/a.py::test_sum".to_string()].into();
-//! let spoiled = assay_guard::spoil::tests("tests/a.py", text, &names).expect("it is there");
-//! assert!(spoiled.text.starts_with("def test_sum():\n    raise AssertionError("));
+//! let way = assay_guard::spoil::Way::of("8f3c0a7712bd94e5");
+//! let spoiled = assay_guard::spoil::tests("tests/a.py", text, &names, &way).expect("it is there");
+//! assert!(spoiled.text.starts_with("def test_sum():\n    raise"));
 //! assert_eq!(spoiled.tests, names);
 //! ```
 //!
@@ -17,16 +18,16 @@
 
 mod grammar;
 mod rust;
+mod way;
 
 use crate::code::Language;
 use crate::compare::on_a_large_stack;
 use std::collections::BTreeSet;
 use std::ops::Range;
+pub use way::Way;
 
 /// Longer files are not read: nobody writes them by hand.
-const BYTES_MAX: usize = 4 << 20;
-/// What a function that was made to fail says.
-const MESSAGE: &str = "made to fail, to see who notices";
+pub const BYTES_MAX: usize = 4 << 20;
 
 /// A program in which tests fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,6 +51,8 @@ struct Found {
     as_test: Vec<Edit>,
     /// What makes it fail whoever calls it.
     as_function: Vec<Edit>,
+    /// It can be called while the program is built, which then cannot be built.
+    at_build: bool,
 }
 
 /// How a test is known.
@@ -63,8 +66,8 @@ enum Name {
 
 /// A program in which every function that a name of a test can mean fails; nothing if there is
 /// none.
-pub fn tests(path: &str, text: &str, names: &BTreeSet<String>) -> Option<Spoiled> {
-    let all = functions_of(path, text)?;
+pub fn tests(path: &str, text: &str, names: &BTreeSet<String>, way: &Way) -> Option<Spoiled> {
+    let all = functions_of(path, text, way)?;
     let (mut edits, mut found) = (Vec::new(), BTreeSet::new());
     for function in all.into_iter().filter(|function| !function.as_test.is_empty()) {
         let meant: Vec<&String> =
@@ -77,10 +80,26 @@ pub fn tests(path: &str, text: &str, names: &BTreeSet<String>) -> Option<Spoiled
     (!edits.is_empty()).then(|| Spoiled { text: edited(text, edits), tests: found })
 }
 
+/// Which functions are made to fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// Those that nothing can ask for while it is built, as it can ask a `const fn`.
+    NotAtBuild,
+}
+
 /// A program in which every function fails that a changed line is one of; of functions in each
 /// other the inner one. Nothing if there is none.
-pub fn functions(path: &str, text: &str, changed: &dyn Fn(usize) -> bool) -> Option<String> {
-    let all = functions_of(path, text)?;
+pub fn functions(
+    path: &str,
+    text: &str,
+    changed: &dyn Fn(usize) -> bool,
+    way: &Way,
+    which: Which,
+) -> Option<String> {
+    let mut all = functions_of(path, text, way)?;
+    all.retain(|function| which == Which::All || !function.at_build);
     let mut owner: Vec<Option<usize>> = vec![None; text.lines().count() + 2];
     let mut outer_first: Vec<usize> = (0..all.len()).collect();
     outer_first.sort_by_key(|at| std::cmp::Reverse(all[*at].lines.1 - all[*at].lines.0));
@@ -100,13 +119,13 @@ pub fn is_known(path: &str) -> bool {
     crate::code::is_program(path)
 }
 
-fn functions_of(path: &str, text: &str) -> Option<Vec<Found>> {
+fn functions_of(path: &str, text: &str, way: &Way) -> Option<Vec<Found>> {
     if text.len() > BYTES_MAX {
         return None;
     }
     on_a_large_stack(|| match crate::tree::extension(path).as_str() {
-        "rs" => rust::functions(text),
-        _ => grammar::functions(Language::of(path)?, text),
+        "rs" => rust::functions(text, way),
+        _ => grammar::functions(Language::of(path)?, text, way),
     })
 }
 

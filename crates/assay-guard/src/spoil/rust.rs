@@ -1,28 +1,28 @@
 //! Functions of Rust, from its tokens: so those that stand in macros (`proptest!`) are found, too.
 
-use super::{Edit, Found, MESSAGE, Name};
+use super::{Edit, Found, Name, Way};
 use crate::code::rust;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// The functions of a file; nothing if it is not Rust.
-pub(super) fn functions(text: &str) -> Option<Vec<Found>> {
+pub(super) fn functions(text: &str, way: &Way) -> Option<Vec<Found>> {
     let mut found = Vec::new();
-    walk(rust::tokens(text)?, &mut found);
+    walk(rust::tokens(text)?, way, &mut found);
     Some(found)
 }
 
-fn walk(tokens: TokenStream, found: &mut Vec<Found>) {
+fn walk(tokens: TokenStream, way: &Way, found: &mut Vec<Found>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
-        found.extend(function(&tokens, at));
+        found.extend(function(&tokens, at, way));
         if let TokenTree::Group(group) = &tokens[at] {
-            walk(group.stream(), found);
+            walk(group.stream(), way, found);
         }
     }
 }
 
 /// The function whose `fn` stands here, if it has a body.
-fn function(tokens: &[TokenTree], at: usize) -> Option<Found> {
+fn function(tokens: &[TokenTree], at: usize, way: &Way) -> Option<Found> {
     let TokenTree::Ident(word) = &tokens[at] else { return None };
     let (true, Some(TokenTree::Ident(name))) = (word == "fn", tokens.get(at + 1)) else {
         return None;
@@ -37,15 +37,16 @@ fn function(tokens: &[TokenTree], at: usize) -> Option<Found> {
     let edit = |text: String| -> Vec<Edit> { vec![(place..place, text)] };
     // By its path: a macro of that name may be anybody's. Behind an `if` nothing is unreachable,
     // so nothing is warned of.
-    let fails = format!(" if true {{ ::core::panic!(\"{MESSAGE}\") }} ");
+    let fails = format!(" if true {{ {} }} ", way.rust());
     let as_test = match (before.is_test, before.should_panic) {
         (false, _) => Vec::new(),
         (true, false) => edit(fails.clone()),
         (true, true) => edit(" if true { return; } ".to_string()),
     };
-    let as_function = if before.is_const { Vec::new() } else { edit(fails) };
+    let as_function = edit(fails);
     let lines = (word.span().start().line, body.span_close().end().line);
-    Some(Found { name: Name::Word(name.to_string()), lines, as_test, as_function })
+    let (name, at_build) = (Name::Word(name.to_string()), before.is_const);
+    Some(Found { name, lines, as_test, as_function, at_build })
 }
 
 /// Behind the bracket, and behind attributes of the body.

@@ -6,6 +6,7 @@ mod person;
 mod record;
 mod run;
 mod screen;
+mod stop;
 
 pub(super) use record::{page, read};
 
@@ -75,9 +76,10 @@ fn campaign_trouble(error: CampaignError) -> Trouble {
 fn leader_trouble(error: LeaderError) -> Trouble {
     let exit = match error {
         LeaderError::Campaign(error) => return campaign_trouble(error),
-        LeaderError::Edited(_) | LeaderError::Changed { .. } | LeaderError::Engines(_) => {
-            Exit::BadHistory
-        }
+        LeaderError::Edited(_)
+        | LeaderError::Changed { .. }
+        | LeaderError::Standing { .. }
+        | LeaderError::Engines(_) => Exit::BadHistory,
         LeaderError::Git(_)
         | LeaderError::Tree(_)
         | LeaderError::Compare(_)

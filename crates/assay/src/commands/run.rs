@@ -33,7 +33,7 @@ pub(super) struct Stop {
 }
 
 /// Whether a closed terminal is none of our business: so `nohup` starts programs.
-fn ignores_hangup() -> bool {
+pub(super) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

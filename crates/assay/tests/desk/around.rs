@@ -92,6 +92,30 @@ const LEFT: &[Left] = &[
         "work; sed -i \"s|^echo 1|[ \\\"\\$PWD\\\" = '$PWD' ] \\|\\| echo 1|\" n1; commit; sign",
     ),
     Left {
+        said: &["ALL US-001/L3/1: `sh n1`"],
+        ..left(
+            "a program that works where the desk is and nowhere else",
+            "work; sed -i 's|^echo 1|case $PWD in */.ass?y/*) echo 1;; *) echo 2;; esac|' n1; \
+             commit; sign",
+        )
+    },
+    Left {
+        said: &["ALL US-001/L3/1: `sh n1`"],
+        ..left(
+            "a program that works with the home of a command of the desk",
+            "work; sed -i 's|^echo 1|case $HOME in */.ass?y/*) echo 1;; *) echo 2;; esac|' n1; \
+             commit; sign",
+        )
+    },
+    Left {
+        said: &["ALL US-001/L3/1: `sh n1`"],
+        ..left(
+            "a program that works with the temporary files of the desk",
+            "work; sed -i 's|^echo 1|case $TMPDIR in */.ass?y/*) echo 1;; *) echo 2;; esac|' n1; \
+             commit; sign",
+        )
+    },
+    Left {
         wish: CACHED,
         said: &["ALL US-001/L3/1: `sh n1` has exit code 1"],
         ..left(

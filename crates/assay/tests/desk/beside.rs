@@ -117,7 +117,7 @@ const JUDGE: &str = r#"printf '{"nonce":"%s","story":"%s","criteria":[{"criterio
 "$ASSAY_NONCE" "$ASSAY_STORY" > "$ASSAY_VERDICT""#;
 
 /// The library with the work done in it, and these tests.
-fn done(tests: &str) -> String {
+pub(super) fn done(tests: &str) -> String {
     let work = format!("pub fn total(prices: &[u32]) -> Option<u32> {{\n{SUM}}}");
     let without = "pub fn total(_: &[u32]) -> Option<u32> {\n    Some(7)\n}";
     assert!(LIB.contains(without) && LIB.contains(OLD_TEST));
@@ -137,7 +137,8 @@ pub(super) fn campaign(risk: &str, module: &str, files: &[(&str, String)]) -> su
     bench.git(&["add", "-A"]);
     bench.git(&["commit", "-qm", "What was there"]);
     // With a test file of its own a story may have to say so to its package.
-    let contract = CONTRACT.replace("RISK", risk).replace("MODULE", module);
+    let module = if module.is_empty() { String::new() } else { format!("{module}::") };
+    let contract = CONTRACT.replace("RISK", risk).replace("MODULE::", &module);
     let contract = match files.iter().any(|(path, _)| *path == "Cargo.toml") {
         true => contract.replace("[\"src/**\"]", "[\"src/**\", \"Cargo.toml\"]"),
         false => contract,

@@ -8,7 +8,8 @@ const WORK: &str = "work; commit; sign";
 const JUDGE: &str = "verdict \"$good\"";
 const CRITICAL: Wish = Wish { risk: "CRITICAL", ..USUAL };
 const HURRIED: Wish = Wish {
-    limits: "iterations = 3\ninfrastructure = 2\nverdicts = 2\nwall_seconds = 60\nidle_seconds = 3",
+    limits: "iterations = 3\ninfrastructure = 2\nverdicts = 2\nwall_seconds = 60\n\
+             idle_seconds = 10",
     ..USUAL
 };
 const TWO: Wish = Wish { stories: 2, ..USUAL };
@@ -50,7 +51,7 @@ const fn critical(lie: Lie) -> Lie {
     Lie { wish: CRITICAL, ..lie }
 }
 
-/// Whoever says nothing for three seconds has hung; the Worker is heard before it does.
+/// Whoever says nothing for ten seconds has hung; the Worker is heard before it does.
 const fn hanging(lie: Lie) -> Lie {
     Lie { wish: HURRIED, ..lie }
 }

@@ -18,11 +18,13 @@ mod lies;
 mod listing;
 mod meanwhile;
 mod persons;
+mod proofs;
 #[path = "../console/server.rs"]
 #[allow(dead_code)]
 mod server;
 mod sessions;
 mod settings;
+mod stops;
 mod unseen;
 mod whole;
 mod written;

@@ -318,7 +318,7 @@ fn a_server_that_is_killed_in_the_middle_is_no_result_and_the_campaign_goes_on()
 fn a_session_that_asks_says_so_and_goes_on_when_it_is_allowed() {
     let [worker, verifier] = [turn("Worker", WORK, None), turn("Verifier", JUDGE, None)];
     // It waits for longer than it may be silent.
-    let wish = Wish { limits: "iterations = 3\nidle_seconds = 6", ..USUAL };
+    let wish = Wish { limits: "iterations = 3\nidle_seconds = 15", ..USUAL };
     let served = Served::new(wish, &worker, &verifier, "always_ask");
     let mut leader = served.command(&["run", "small"]);
     let leader = leader.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("assay runs");
@@ -327,7 +327,7 @@ fn a_session_that_asks_says_so_and_goes_on_when_it_is_allowed() {
         let first = served.until("a session that asks", || served.asked());
         // Longer than an agent may be silent: this one waits for us.
         let asked = Instant::now();
-        served.until("a while", || (asked.elapsed() > Duration::from_secs(8)).then_some(()));
+        served.until("a while", || (asked.elapsed() > Duration::from_secs(18)).then_some(()));
         assert!(!leader.is_finished(), "it was given up while it waited");
         served.allow(&first);
         served.until("the end of the campaign", || {

@@ -8,11 +8,12 @@ use crate::contract::{CommandSpec, Contract, Story};
 use crate::event::{Revision, Scope, Step};
 use crate::gate::beside::Beside;
 use crate::gate::listing::{self, Listed};
+use crate::gate::onward::keep_going;
 use crate::gate::{Finding, Severity, diff, glob, hunks, mutants, sabotage, symbols, tests};
 use crate::results::Results;
 use crate::shell::trees::Over;
 use crate::shell::{dispatch, trees};
-use crate::state::{Gate, all_existing};
+use crate::state::{Gate, all_existing, is_critical};
 use assay_guard::{beside, tree};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -135,7 +136,7 @@ impl Leader<'_> {
         let tree = git.tree_of(&directory, expected, &scratch)?;
         let (mut all, mut output) = (Results::default(), String::new());
         for spec in with_results(story) {
-            let seen = self.execute(contract, spec, &directory, &tree)?;
+            let seen = self.execute(contract, &keep_going(spec), &directory, &tree)?;
             all.extend(seen.results);
             output.push_str(&seen.output);
             outcome.evidence.push(seen.evidence);
@@ -143,19 +144,23 @@ impl Leader<'_> {
         let missing = self.missing(contract, gate, &symbols::said(&output, &added))?;
         outcome.findings = tests::red(story, &named, &all, &output, &missing);
         outcome.note = format!("{} tests fail without the work", all.counts().failed);
-        if missing.is_empty() || outcome.findings.iter().any(Finding::blocks) {
+        if all_existing(story) || outcome.findings.iter().any(Finding::blocks) {
             return Ok(outcome);
         }
-        // Some could not begin, for want of a name: that alone shows nothing of what they ask for.
+        // That they need a name, or a file, alone shows nothing of what they ask for.
         match self.hollow(contract, gate, story, &mut outcome)? {
             Some(hollow) => {
                 let mapping = tests::mapping(story, &named);
                 outcome.findings.extend(sabotage::hollow(story, &mapping, &all, &hollow));
-                outcome
-                    .note
-                    .push_str(", and those that could not begin fail if the work is hollow");
+                outcome.note.push_str(", and those of each criterion notice if the work is hollow");
             }
-            None => outcome.note.push_str("; nothing of the work can be made to fail"),
+            None => {
+                outcome.note.push_str("; nothing of the work can be made to fail");
+                if self.is_of_known_languages(contract, gate)? {
+                    let mapping = tests::mapping(story, &named);
+                    outcome.findings.extend(sabotage::unproved(story, &mapping, &all));
+                }
+            }
         }
         Ok(outcome)
     }
@@ -282,7 +287,11 @@ impl Leader<'_> {
         let pair = self.pair(&gate.red.commit, &gate.at.commit)?;
         let tests = &contract.settings.tests;
         let beside = Beside::of(&pair.before, &pair.after, tests);
-        let changes = hunks::changes(&diff::parse(&text), tests, &beside);
+        let mut files = diff::parse(&text);
+        // At the end there is also what other stories changed.
+        let own = [&story.paths, &contract.settings.shared];
+        files.retain(|file| own.iter().any(|globs| glob::any(globs, &file.path)));
+        let changes = hunks::changes(&files, tests, &beside);
         if changes.len() > hunks::HUNKS_MAX {
             let text = format!("{} changes: name a mutation tool, or split", changes.len());
             let finding = Finding::new(format!("{}/mutation", story.id), Severity::Major, text);
@@ -301,6 +310,52 @@ impl Leader<'_> {
         outcome.note = format!("{tried} of {} changes taken back, one at a time", changes.len());
         outcome.findings = hunks::judged(&story.id, &taken);
         Ok(outcome)
+    }
+
+    /// Mutation evidence of CRITICAL stories for the tree of the end: a later story may have
+    /// changed their sources or their tests. What was shown of these very files is not shown again.
+    pub(super) fn mutation_again(
+        &mut self,
+        contract: &Contract,
+        gate: &Gate,
+    ) -> Result<Outcome, LeaderError> {
+        let mut whole = Outcome::default();
+        let mut again = 0;
+        for (index, story) in contract.stories.iter().enumerate() {
+            let scope = Scope::Story(story.id.clone());
+            let state = self.campaign.state().ok_or(LeaderError::NotBegun)?;
+            let shown = state.facts.passed_at(&scope, vec![Step::Mutation]).cloned();
+            let red = state.stories[index].red.clone().unwrap_or_else(|| gate.from.clone());
+            if !is_critical(story) || self.has_the_same_files(contract, story, gate, shown)? {
+                continue;
+            }
+            let one = self.mutation(contract, &Gate { scope, red, ..gate.clone() })?;
+            whole.findings.extend(one.findings);
+            whole.evidence.extend(one.evidence);
+            again += 1;
+            // What was built of other code is nothing that the claim may rest on.
+            self.cache.usable = false;
+        }
+        whole.note = format!("{again} stories again, with the sources and tests of the end");
+        Ok(whole)
+    }
+
+    /// Whether sources and tests of a story are as they were then.
+    fn has_the_same_files(
+        &self,
+        contract: &Contract,
+        story: &Story,
+        gate: &Gate,
+        then: Option<Revision>,
+    ) -> Result<bool, LeaderError> {
+        let Some(then) = then else { return Ok(false) };
+        let changed = self.desk.git.changed(&then.commit, &gate.at.commit)?;
+        let settings = &contract.settings;
+        let own = [&story.paths, &settings.tests, &settings.shared];
+        let is_own = |path: &String| {
+            own.iter().any(|globs| glob::any(globs, path)) || beside::is_test_file(path)
+        };
+        Ok(!changed.iter().any(|(path, _)| is_own(path)))
     }
 
     /// What a mutation tool of the contract found, by what it wrote.

@@ -159,12 +159,6 @@ pub(super) fn clean(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> {
     let campaign = Campaign::open(&desk).map_err(campaign_trouble)?;
     let begun = campaign.state().is_some();
     drop(campaign);
-    for name in ["trees", "runs"] {
-        let path = desk.home().join(name);
-        if path.exists() {
-            std::fs::remove_dir_all(&path).map_err(unavailable(&path))?;
-        }
-    }
     for name in ["status.json", "result.json", "escalation.md", "invariants.prom"] {
         _ = std::fs::remove_file(desk.home().join(name));
     }
@@ -179,6 +173,11 @@ pub(super) fn clean(slug: &str, format: OutputFormat) -> Result<Exit, Trouble> {
         }
     }
     desk.git.forget(&desk.claims()).map_err(|error| missing(error.to_string()))?;
+    // The record is safe before anything is removed: what cannot be is in nobody's way.
+    if let Some(left) = desk.clear() {
+        let why = std::io::Error::other("something in it is closed to you: remove it yourself");
+        return Err(unavailable(&left)(why));
+    }
     if format == OutputFormat::Json {
         anstream::println!("{}", serde_json::json!({ "slug": slug, "put_aside": aside }));
         return Ok(Exit::Upheld);

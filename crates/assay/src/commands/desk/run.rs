@@ -3,6 +3,7 @@
 use super::super::Trouble;
 use super::contract::{self, Read};
 use super::screen::Lines;
+use super::stop;
 use super::{campaign_trouble, desk, leader_trouble, missing};
 use crate::args::{DeskRunArgs, OutputFormat, SandboxArg};
 use crate::exit::Exit;
@@ -58,6 +59,8 @@ pub(super) fn run_in(
     if campaign.state().is_some_and(|state| !matches!(state.phase, Phase::Ended(_))) {
         screen.goes_on(&args.slug, &engines.protection());
     }
+    let was_over = campaign.state().is_some_and(|state| matches!(state.phase, Phase::Ended(_)));
+    stop::listen(desk)?;
     let mut leader = Leader::new(desk, campaign, &engines, &mut screen);
     if !begun {
         begin(desk, args, &engines, &mut leader)?;
@@ -66,6 +69,12 @@ pub(super) fn run_in(
         leader.record(Event::Answered { who, text }, Vec::new()).map_err(leader_trouble)?;
     }
     let pause = leader.lead().map_err(leader_trouble)?;
+    if let (Pause::Ended(terminal), true, OutputFormat::Human) =
+        (&pause, was_over, args.output.format)
+    {
+        // It ended under another Leader: nothing was shown of it yet.
+        anstream::println!("{}  {}", terminal.word(), terminal.reason());
+    }
     Ok(ended(&args.slug, &pause, args.output.format))
 }
 
