@@ -36,7 +36,7 @@ cache = []
 skips = []
 # Mapped tests that are made at run time, by name: no function can be made to fail for them.
 generated = []
-# Files in which the work may set up runners: hooks, "pyproject.toml", "package.json", "conftest.py".
+# Files in which the work may set up runners: hooks, "conftest.py", "package.json", "tox.ini".
 runners = []
 # Tests from before that need not pass any more, by name, and test files that the work may replace.
 outdated = []

@@ -37,7 +37,8 @@ impl Place {
         self.steps(&[command])
     }
 
-    /// Commands of one turn, one after the other.
+    /// Commands of one turn, one after the other. What they print is looked for among all events,
+    /// which hold the commands as well: none may have it in one piece.
     fn steps(&self, commands: &[&str]) -> Setup {
         let call = |command: &&str| {
             let begin = "[[turn.steps]]\ncall = \"bash\"\n[turn.steps.input]\ncommand = ";
@@ -65,7 +66,7 @@ fn tools_work_in_what_is_lent_and_see_nothing_beside_it() {
     let setup = place.setup(&format!(
         "pwd; echo $ASSAY_NONCE $ASSAY_DROP_BOX; echo made > made; echo left > \
          $ASSAY_OUTPUTS/left; cat ../secret {0}/lent/secret 2>&1; ls {0}/other; \
-         for key in ../../{key} {0}/{key}; do cat $key >/dev/null && echo the key was read; done; \
+         for key in ../../{key} {0}/{key}; do cat $key >/dev/null && printf \"the key was %s\" read; done; \
          echo x > {0}/lent/objects/x; true",
         place.path("")
     ));
@@ -174,7 +175,7 @@ fn a_link_in_the_place_of_the_lent_directory_is_not_followed_by_the_next_call_of
     let place = Place::new();
     std::fs::write(place.path("other/tree/secret"), "must not be seen").expect("ours");
     let wait = "touch ready; until [ -e done ]; do sleep 0.05; done; echo waited";
-    let look = "cat secret /workspace/secret; echo x > /workspace/new; echo looked";
+    let look = "cat secret /workspace/secret; echo x > /workspace/new; printf look%s ed";
     let server = Server::with(place.steps(&[wait, look]));
     let session = server.ok("POST", "/v1/sessions", &wish(&server, &place.workspace()));
     let id = session["id"].as_str().expect("an id");
