@@ -9,7 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+#[path = "killed/store.rs"]
+mod store;
 
 /// How often the writer is started and killed.
 const KILLS: u32 = 25;
@@ -21,9 +24,15 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("--role-write") => write(Path::new(&args[2])),
+        Some("--role-store") => store::write(Path::new(&args[2])),
+        Some("--role-open") => store::open(Path::new(&args[2])),
         _ => {
             killed();
             println!("test nothing_acknowledged_is_lost_by_a_kill ... ok");
+            store::killed();
+            println!("test a_kill_in_the_middle_of_a_move_loses_no_commit_of_a_store ... ok");
+            store::opened();
+            println!("test programs_that_open_a_store_for_the_first_time_at_once_all_do ... ok");
         }
     }
 }
@@ -45,19 +54,25 @@ fn write(directory: &Path) {
     }
 }
 
+/// Starts this program again in this role.
+fn start(role: &str, directory: &Path) -> (Child, BufReader<ChildStdout>) {
+    let mut writer = Command::new(std::env::current_exe().expect("a path"))
+        .arg(role)
+        .arg(directory)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started again");
+    let lines = BufReader::new(writer.stdout.take().expect("it is piped"));
+    (writer, lines)
+}
+
 fn killed() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     println!("seed {SEED}");
     let (mut acknowledged, mut kills_early) = (0, 0);
     for kill in 0..KILLS {
-        let mut writer = Command::new(std::env::current_exe().expect("a path"))
-            .arg("--role-write")
-            .arg(directory.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this program can be started again");
-        let mut lines = BufReader::new(writer.stdout.take().expect("it is piped"));
+        let (mut writer, mut lines) = start("--role-write", directory.path());
         // None at all kills it while it opens; a spin of no fixed length hits inside of an append.
         let count = if kill % 8 == 0 { 0 } else { rng.random_range(1..=LINES_MAX) };
         kills_early += u32::from(count == 0);
