@@ -64,7 +64,8 @@ const RESTARTS: &str = "restarts >= 1 within 6s";
 const SILENT: &str = "heartbeat-gap >= 2200ms within 5s";
 /// What a busy machine cannot say: the injector counts bytes and stops of a decoy, too.
 const FULL: &str = "log(\"No space left on device\") >= 1 within 5s";
-const READ_ONLY: &str = "log(\"Read-only file system\") >= 1 within 5s";
+/// Said by a node when it has stopped, for which it waits three seconds for whom it still serves.
+const READ_ONLY: &str = "log(\"Read-only file system\") >= 1 within 8s";
 const RESUMED: &str = "log(\"goes on after a stop\") >= 1 within 8s";
 const AGAIN: &str = "reconnects >= 1 within 5s";
 /// What nodes count, not a latency: on a busy machine that may be long before the fault, too.
@@ -333,7 +334,8 @@ fn plan(case: &Case) -> String {
         Greed | Glutton => 3500,
         _ if *fault == "slow-disk" => 3500,
         // A disk is filled first, and a node notices when it writes next.
-        _ if [SILENT, FULL, READ_ONLY].contains(&case.victim) => 4_000,
+        _ if [SILENT, FULL].contains(&case.victim) => 4_000,
+        _ if case.victim == READ_ONLY => 7_500,
         _ => 1200,
     };
     let mut faults = one_fault((500, length), (fault, target, with), (injector, victim));
