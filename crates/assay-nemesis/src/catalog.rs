@@ -436,7 +436,7 @@ pub const CATALOG: &[CatalogRow] = &[
             does: "makes the node's ext4 find an error, on which it turns read-only; without root \
                    a directory by FUSE refuses changes in the same way",
             counter: "volumes read-only; it says so where they were by FUSE",
-            victim: "EROFS in the node's log",
+            victim: "EROFS in the node's log, or EIO: the write that is under way finds the error",
             heal: "the node is killed, its volume mounted again and proven by a synced write; the \
                    owner of the system starts the node again",
         },

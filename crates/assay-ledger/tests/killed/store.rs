@@ -20,8 +20,8 @@ const SEED: u64 = 11;
 const PROGRAMS: usize = 8;
 
 const SIZES: StoreSizes = StoreSizes { move_bytes: 40_000, direct_bytes: 3_000, row_bytes: 6_000 };
-/// A journal that is longer without its last row is being moved. A move begins at `move_bytes` of keys
-/// and values; here is counted what rows take, which is a little more.
+/// A journal that is longer without its last row is being moved. A move begins at `move_bytes` of
+/// keys and values; here is counted what rows take, which is a little more.
 const MOVING_BYTES: i64 = 52_000;
 
 /// What commit number so and so writes, which is known without having written it.

@@ -66,7 +66,8 @@ fn tools_work_in_what_is_lent_and_see_nothing_beside_it() {
     let setup = place.setup(&format!(
         "pwd; echo $ASSAY_NONCE $ASSAY_DROP_BOX; echo made > made; echo left > \
          $ASSAY_OUTPUTS/left; cat ../secret {0}/lent/secret 2>&1; ls {0}/other; \
-         for key in ../../{key} {0}/{key}; do cat $key >/dev/null && printf \"the key was %s\" read; done; \
+         for key in ../../{key} {0}/{key}; do \
+         cat $key >/dev/null && printf \"the key was %s\" read; done; \
          echo x > {0}/lent/objects/x; true",
         place.path("")
     ));

@@ -65,7 +65,8 @@ const SILENT: &str = "heartbeat-gap >= 2200ms within 5s";
 /// What a busy machine cannot say: the injector counts bytes and stops of a decoy, too.
 const FULL: &str = "log(\"No space left on device\") >= 1 within 5s";
 /// Said by a node when it has stopped, for which it waits three seconds for whom it still serves.
-const READ_ONLY: &str = "log(\"Read-only file system\") >= 1 within 8s";
+/// Why is not always that the disk can only be read: a write under way then is an input error.
+const READ_ONLY: &str = "log(\"it cannot go on safely\") >= 1 within 8s";
 const RESUMED: &str = "log(\"goes on after a stop\") >= 1 within 8s";
 const AGAIN: &str = "reconnects >= 1 within 5s";
 /// What nodes count, not a latency: on a busy machine that may be long before the fault, too.
