@@ -114,6 +114,16 @@ fn start(role: &str, directory: &Path) -> Child {
     command.spawn().expect("this program can be started again")
 }
 
+fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([name, &pid.to_string()]).status();
+    assert!(sent.expect("kill runs").success(), "{name} {pid}");
+}
+
+fn is_stopped(pid: u32) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    state.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+}
+
 /// Waits for something, and gives up after a while.
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
@@ -144,18 +154,23 @@ fn killed_while_trying() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     // Once while there is a volume, and once while there is a group.
     for wanted in ["/mount ", "assay-probe-"] {
-        let (left, pid) = until("a probe that leaves something", || {
-            let mut prober = start("--role-try", directory.path());
-            let pid = prober.id();
-            let is_there = |trace: &String| trace.contains(wanted);
-            until("a probe", || {
-                of_probes(directory.path(), pid).iter().find(|t| is_there(t)).cloned()
-            });
-            prober.kill().and_then(|()| prober.wait()).expect("our child");
-            let left = of_probes(directory.path(), pid);
-            // It may have got on just before it was killed.
-            left.iter().any(is_there).then_some((left, pid))
+        let mut prober = start("--role-try", directory.path());
+        let pid = prober.id();
+        let is_there = |trace: &String| trace.contains(wanted);
+        // Stopped first, and killed where it stands: between a look and a kill it would get on.
+        until("a probe that leaves something", || {
+            of_probes(directory.path(), pid).iter().find(|trace| is_there(trace))?;
+            signal("-STOP", pid);
+            until("a probe that stands still", || is_stopped(pid).then_some(()));
+            let is_left = of_probes(directory.path(), pid).iter().any(is_there);
+            if !is_left {
+                signal("-CONT", pid);
+            }
+            is_left.then_some(())
         });
+        prober.kill().and_then(|()| prober.wait()).expect("our child");
+        let left = of_probes(directory.path(), pid);
+        assert!(left.iter().any(is_there), "{wanted} is gone with it: {left:?}");
         println!("  left by a killed probe: {left:?}");
         volume::probe(directory.path()).expect("root may mount");
         cgroup::probe(None);
