@@ -133,7 +133,7 @@ fn synced(path: &Path, calls: u32, watched: bool) -> io::Result<Duration> {
     Ok(took)
 }
 
-/// A write of [`BLOCK_BYTES`] with its sync, to a file below this directory and to one on a disk of
+/// A write of `BLOCK_BYTES` with its sync, to a file below this directory and to one on a disk of
 /// a node's own, made there for it. Both lie in a directory made for them: what has a name that
 /// others can guess may be a link by now, and a run beside ours would write the same file.
 pub fn cost_of_a_disk(kind: VolumeKind, directory: &Path) -> io::Result<Cost> {
